@@ -237,7 +237,7 @@ class Path:
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {
-            name: [setting[name] for setting in self.settings] for name in self.knobs
+            name: [_in_a_cell(setting[name]) for setting in self.settings] for name in self.knobs
         }
         if self.df is not None:
             columns["df"] = self.df
@@ -344,6 +344,11 @@ class Path:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+def _in_a_cell(value: Any) -> Any:
+    """Return a value as a table shows it: a sequence, such as layers of a network, as a text."""
+    return str(value) if isinstance(value, tuple) else value
 
 
 def _all_missing(column: Any) -> bool:

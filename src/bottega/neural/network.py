@@ -1,7 +1,7 @@
 """Networks of dense layers for tables."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import Tags
@@ -143,6 +143,29 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
             return criteria.HuberCost(float(self.huber_delta))
         return criteria.CRITERIA[self.loss]()
 
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from more rows: one epoch of them.
+
+        The first block sets the scales of the columns, the levels of categories and the weights'
+        start; a level that comes later is unknown.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,) or (m, q)
+            Responses.
+        sample_weight : array-like of shape (m,), optional
+            Row weights; rows of weight zero count for nothing.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        self._learn_block(X, y, None, sample_weight)
+        return self
+
     def predict(self, X: Any) -> FloatArray:
         """Return the prediction for each row of X."""
         return self._outputs(self._check_new(X))
@@ -282,9 +305,36 @@ class NetworkClassifier(ClassifierMixin, TabularNetwork):
             return criteria.BinaryCrossEntropy()
         return criteria.CrossEntropy()
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows: one epoch of them.
+
+        The first block sets the scales of the columns, the levels of categories and the weights'
+        start; a level that comes later is unknown.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (m, p)
+            Inputs.
+        y : array-like of shape (m,)
+            Class labels.
+        classes : array-like, optional
+            All labels that may come, with the first block. Left out, the labels of the first block
+            are all there may be.
+        sample_weight : array-like of shape (m,), optional
+            Row weights; rows of weight zero count for nothing.
+
+        Returns
+        -------
+        Self
+            The estimator.
+        """
+        self._learn_block(X, y, classes, sample_weight)
+        return self
+
     def predict(self, X: Any) -> Array:
         """Return the most probable class for each row of X."""
-        return self.classes_[decided(self.predict_proba(X))]
+        shares = self.predict_proba(X)
+        return self.classes_[decided(shares)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class probabilities for each row, one column per class."""

@@ -112,7 +112,7 @@ class Network(Tuned):
 
     def _candidates(self, work: "NetworkWork") -> list[dict[str, Any]]:
         """Return the settings of the other knobs among which the path chooses."""
-        return [{name: getattr(self, name) for name in self.knobs if name != self.knob}]
+        return [{}]
 
     # ------------------------------------------------------------------ from rows to tensors
 
@@ -123,24 +123,33 @@ class Network(Tuned):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         torch_on(self._option("device"), instead="device='cpu'")
         rows = super()._read(X, y, sample_weight)
-        self._seed = seed_of(getattr(self, "random_state", 0))
+        self._start_drawing()
         self._vector = rows.y is None or rows.y.ndim == 1
         return rows
 
+    def _start_drawing(self) -> None:
+        """Draw the seed that all trainings of a fit share."""
+        self._seed = seed_of(getattr(self, "random_state", 0))
+
     def _prepare(self, rows: Rows) -> "NetworkWork":
+        order = self._order(rows)
+        ordered = rows if order is None else rows.take(order)
+        learned, responses = self._learn_inputs(ordered), self._learn_responses(ordered)
+        return self._work(rows, ordered, learned, responses, self._option("dtype"))
+
+    def _work(
+        self, given: Rows, rows: Rows, learned: Any, responses: Any, dtype: str
+    ) -> "NetworkWork":
+        """Return rows as tensors on the device, read by what was learned before."""
         from bottega.neural._network.work import NetworkWork, precision, tensors
         from bottega.neural._training.batches import ResidentRows
 
         _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
-        given, order = rows, self._order(rows)
-        if order is not None:
-            rows = rows.take(order)
-        learned, responses = self._learn_inputs(rows), self._learn_responses(rows)
         criterion = self._criterion()
-        dtype = precision(self._option("dtype"), len(rows), device)
-        inputs = tensors(self._arrays(rows.X, learned), device, dtype)
-        (targets,) = tensors([self._targets(rows, responses, criterion)], device, dtype)
-        weight = None if rows.weight is None else tensors([rows.weight], device, dtype)[0]
+        real = precision(dtype, len(rows), device)
+        inputs = tensors(self._arrays(rows.X, learned), device, real)
+        (targets,) = tensors([self._targets(rows, responses, criterion)], device, real)
+        weight = None if rows.weight is None else tensors([rows.weight], device, real)[0]
         epochs = self._option("max_iter")
         return NetworkWork(
             given=given,
@@ -150,9 +159,9 @@ class Network(Tuned):
             resident=ResidentRows(inputs, targets, weight),
             criterion=criterion,
             device=device,
-            dtype=dtype,
+            dtype=real,
             seed=self._seed,
-            horizon=self._option("max_epochs") if isinstance(epochs, str) else int(epochs),
+            horizon=int(self._option("max_epochs") if isinstance(epochs, str) else epochs),
         )
 
     # ------------------------------------------------------------------ training
@@ -183,6 +192,11 @@ class Network(Tuned):
         found = trained(self, work, setting, epochs)
         self._keep(work, setting, found.training)
         self.max_iter_ = epochs
+        if found.validation:
+            self.validation_loss_curve_ = found.validation
+            self.validation_scores_ = found.scores
+            self.best_validation_score_ = max(found.scores)
+        self.__dict__.pop("_earlier", None)
 
     def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
         """Set the learned attributes of a module that is trained."""
@@ -201,6 +215,14 @@ class Network(Tuned):
         self._built = training.module
 
     # ------------------------------------------------------------------ the path
+
+    def _given(self, work: "NetworkWork") -> dict[str, Any] | None:
+        given = {name: self._option(name) for name in self.knobs}
+        if self._option("early_stopping") and given[self.knob] == "auto":
+            given[self.knob] = int(self._option("max_epochs"))  # rows held out stop it earlier
+        if any(isinstance(value, str) for value in given.values()):
+            return None
+        return {self.knob: given[self.knob]}
 
     @property
     def _folds_by(self) -> Any:
@@ -270,6 +292,18 @@ class Network(Tuned):
     def _single(self) -> bool:
         """Whether there was one response, given as a vector."""
         return bool(getattr(self, "_vector", True))
+
+    def _validation_score(self, outputs: Any, held: "NetworkWork") -> float:
+        """Return the accuracy, or R squared, of the outputs for rows held out."""
+        y, w = held.rows.y, held.rows.weights
+        predicted = self._predicted(
+            self._numbers(outputs, held.criterion, held.responses), "predict"
+        )
+        if is_classifier(self):
+            return float(np.average(predicted == y, weights=w))
+        gap, spread = y - predicted, y - np.average(y, axis=0, weights=w)
+        total = float((w @ spread**2).sum())
+        return 1 - float((w @ gap**2).sum()) / total if total > 0 else 0.0
 
     def _predicted(self, outputs: FloatArray, method: str) -> Array:
         """Return numbers, probabilities, or codes of classes, of what `_outputs` gives."""

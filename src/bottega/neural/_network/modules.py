@@ -62,7 +62,13 @@ def first_module(
         _start_from(type(model).__name__, module, init)
     warm = getattr(model, "_earlier", None)
     if warm is not None:
-        load_arrays(module, warm)
+        try:
+            load_arrays(module, warm)
+        except RuntimeError as error:
+            raise ParameterError(
+                f"{type(model).__name__}: warm_start=True goes on from weights of other layers; "
+                "keep layers, columns and classes as they were, or use warm_start=False."
+            ) from error
     give_generator(module, torch.Generator(device=work.device).manual_seed(seed))
     return module
 

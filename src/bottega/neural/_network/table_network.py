@@ -1,12 +1,14 @@
 """Networks of dense layers on the rows of a table: what the classifier and the regressor share."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from bottega.core.devices import torch_on
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
@@ -17,10 +19,16 @@ from bottega.neural._network.tables import TableScale
 
 if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
+    from bottega.neural._training.loop import Training
 
 __all__ = ["TabularNetwork"]
 
 _WIDEST = 16  # numbers that a category is embedded in, at most
+# What the path tries where the parameter is "auto"; decays up to a share of the rows that is felt.
+_OPEN: dict[str, tuple[Any, ...]] = {
+    "hidden_layer_sizes": ((16,), (64, 32), (128, 64)),
+    "alpha": (1.0, 0.1, 1e-2, 1e-4),
+}
 
 
 class TabularNetwork(Network):
@@ -69,6 +77,15 @@ class TabularNetwork(Network):
             )
         return matrix
 
+    def _candidates(self, work: "NetworkWork") -> list[dict[str, Any]]:
+        """Return widths and decays that are left open: narrow to wide, strong to weak."""
+        open_ones = {
+            name: _OPEN[name]
+            for name in ("hidden_layer_sizes", "alpha")
+            if isinstance(getattr(self, name), str)
+        }
+        return [dict(zip(open_ones, each, strict=True)) for each in product(*open_ones.values())]
+
     def _learn_inputs(self, rows: Rows) -> TableScale:
         levels = [0 if each is None else len(each) for each in self.columns_in_.levels]
         return TableScale.of(
@@ -98,6 +115,38 @@ class TabularNetwork(Network):
             "input_noise": float(self.input_noise),
             "hidden_noise": float(self.hidden_noise),
         }
+
+    def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
+        super()._keep(work, setting, training)
+        self.alpha_ = float(setting.get("alpha", self.alpha))
+        if self.description_["kind"] == "dense":
+            self.hidden_layer_sizes_ = tuple(self.description_["hidden_layer_sizes"])
+            self.n_layers_ = len(self.hidden_layer_sizes_) + 2
+
+    def _learn_block(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+        torch_on(self.device, instead="device='cpu'")
+        from bottega.neural._network.streams import learn_block
+
+        learn_block(self, X, y, classes, sample_weight)
+
+    @property
+    def coefs_(self) -> list[FloatArray]:
+        """Weights of each layer, (inputs, outputs) as in scikit-learn, in standard units."""
+        return [each.T for each in self._layers("weight")]
+
+    @property
+    def intercepts_(self) -> list[FloatArray]:
+        """Biases of each layer."""
+        return self._layers("bias")
+
+    def _layers(self, part: str) -> list[FloatArray]:
+        check_is_fitted(self)
+        layers = [
+            name.removesuffix("weight")
+            for name, each in self.arrays_.items()
+            if name.startswith("body.") and name.endswith("weight") and each.ndim == 2
+        ]
+        return [self.arrays_[layer + part] for layer in layers]
 
     @staticmethod
     def _build(description: Mapping[str, Any]) -> Any:

@@ -1,19 +1,23 @@
-"""From prepared rows to a trained module: starts, epochs, early stopping, checkpoints."""
+"""From prepared rows to a trained module: a new training, its starts, early stopping."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
-from bottega.core.folds import make_folds
+from bottega.core.errors import InputError, ParameterError
+from bottega.core.typing import Array
 from bottega.neural._network.modules import first_module, seed_of_start
 from bottega.neural._network.work import NetworkWork, arrays_of, load_arrays
+from bottega.neural._training.checkpoint import Checkpoint, fingerprint
 from bottega.neural._training.loop import Rules, Training
 from bottega.neural._training.optimizers import make_optimizer
 from bottega.neural._training.penalties import WeightPenalty
 from bottega.neural._training.schedules import Schedule
+from bottega.neural._training.state import load_state, state_of
 from bottega.neural._training.stopping import Patience
 from bottega.neural._training.weights import Weights
 
@@ -23,6 +27,12 @@ if TYPE_CHECKING:
 __all__ = ["Trained", "new_training", "trained"]
 
 _OPTIMIZER = ("momentum", "nesterovs_momentum", "beta_1", "beta_2", "epsilon")
+# What a training depends on beside its rows and the architecture.
+_OPTIONS = (
+    *("solver", "l1", "smoothness", "tie", "clip", "batch_size", "learning_rate"),
+    *("learning_rate_init", "power_t", *_OPTIMIZER, "shuffle", "tol", "n_iter_no_change"),
+    *("early_stopping", "validation_fraction", "n_starts", "autocast", "init_scale"),
+)
 
 
 def new_training(
@@ -37,99 +47,184 @@ def new_training(
     weights = Weights(module)
     anchor = None
     if option("tie_to") is not None and option("tie") > 0:
-        anchor = _anchor(module, option("tie_to"))
+        anchor = _anchor(type(model).__name__, module, option("tie_to"))
+    penalty = WeightPenalty(
+        alpha=float(option("alpha")),
+        l1=float(option("l1")),
+        tie=0.0 if anchor is None else float(option("tie")),
+        anchor=anchor,
+    )
     rules = Rules(
         batch_size=model._batch_size(len(work.rows)),
         shuffle=bool(option("shuffle")),
-        penalty=WeightPenalty(
-            float(option("alpha")),
-            float(option("l1")),
-            float(option("tie")) * (anchor is not None),
-            anchor,
-        ),
+        penalty=penalty,
         smoothness=float(option("smoothness")),
         clip=option("clip"),
         autocast=bool(option("autocast")),
+    )
+    optimizer = make_optimizer(
+        option("solver"), weights.values, **{name: option(name) for name in _OPTIMIZER}
+    )
+    schedule = Schedule(
+        option("learning_rate"), option("learning_rate_init"), option("power_t"), work.horizon
     )
     return Training(
         module,
         work.resident,
         work.criterion,
-        make_optimizer(option("solver"), weights.values, **{k: option(k) for k in _OPTIMIZER}),
-        Schedule(
-            option("learning_rate"), option("learning_rate_init"), option("power_t"), work.horizon
-        ),
+        optimizer,
+        schedule,
         rules,
         weights,
         torch.Generator().manual_seed(seed_of_start(work.seed, start) + 1),
         Patience(float(option("tol")), int(option("n_iter_no_change"))),
+        forward=torch.compile(module) if option("compile") else None,
     )
 
 
-def _anchor(module: torch.nn.Module, other: Any) -> torch.Tensor:
+def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:
     """Return the weights of another model in the order of this one's vector."""
+    arrays = getattr(other, "arrays_", {})
+    named = dict(module.named_parameters())
+    if any(np.shape(arrays.get(name)) != tuple(p.shape) for name, p in named.items()):
+        raise ParameterError(
+            f"{owner}: tie_to is not a fitted network of the same layers; give one with "
+            f"{', '.join(str(tuple(p.shape)) for p in named.values())} as its weights."
+        )
     parts = [
-        torch.as_tensor(other.arrays_[name], dtype=p.dtype, device=p.device).reshape(-1)
-        for name, p in module.named_parameters()
+        torch.as_tensor(arrays[name], dtype=p.dtype, device=p.device).reshape(-1)
+        for name, p in named.items()
     ]
     return torch.cat(parts)
 
 
 @dataclass
 class Trained:
-    """A training that is over, and what its validation rows said of it, if any were held out."""
+    """A training, and what its validation rows said of it, if any were held out."""
 
     training: Training
     validation: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
     best: float = inf
+    kept: dict[str, Array] = field(default_factory=dict)  # of the best epoch
+
+    def state(self) -> dict[str, Array]:
+        """Return it as arrays."""
+        return {
+            **state_of(self.training),
+            "validation": np.array(self.validation),
+            "scores": np.array(self.scores),
+            "best": np.array(self.best),
+            **{f"kept.{name}": each for name, each in self.kept.items()},
+        }
+
+    def load(self, state: Mapping[str, Array]) -> None:
+        """Bring it to where another one was."""
+        load_state(self.training, state)
+        self.validation = [float(each) for each in state["validation"]]
+        self.scores = [float(each) for each in state["scores"]]
+        self.best = float(state["best"])
+        self.kept = {
+            name.removeprefix("kept."): each
+            for name, each in state.items()
+            if name.startswith("kept.")
+        }
 
 
 def trained(
     model: "Network", work: NetworkWork, setting: Mapping[str, Any], epochs: int
 ) -> Trained:
-    """Return the module trained for `epochs`, or for as many as rows held out like best."""
-    starts = int(model._option("n_starts"))
-    stops = bool(model._option("early_stopping"))
-    if starts == 1 and not stops:
-        training = model._training(work, setting)
-        training.advance(epochs)
-        return Trained(training)
-    (pair,) = make_folds(float(model._option("validation_fraction")), len(work.rows), strata=None)
-    train, held = work.part(pair[0]), work.part(pair[1])
-    found = [_watched(model, train, held, setting, epochs, start, stops) for start in range(starts)]
-    return min(found, key=lambda each: each.best)
+    """Return the module trained for `epochs`, or for as many as rows held out like best.
+
+    Of several starts it is the one that rows held out like best.
+    """
+    starts, stops = int(model._option("n_starts")), bool(model._option("early_stopping"))
+    train, held = work, None
+    if starts > 1 or stops:
+        train, held = _held_out_part(model, work)
+    file = _checkpoint(model, work, setting, epochs)
+    before = file.read()
+    best: Trained | None = None
+    for start in range(starts):
+        found = Trained(model._training(train, setting, start))
+        prefix = f"{start}."
+        told = {k.removeprefix(prefix): v for k, v in before.items() if k.startswith(prefix)}
+        if told:
+            found.load(told)
+
+        others = dict(before)
+
+        def save(found: Trained = found, prefix: str = prefix, others: Any = others) -> None:
+            others |= {prefix + name: each for name, each in found.state().items()}
+            file.write(others)
+
+        try:
+            _run(model, found, held, epochs, stops, lambda now=save: file.due() and now())
+        finally:
+            if file.path is not None:
+                save()
+        before |= others
+        if best is None or found.best < best.best:
+            best = found
+    assert best is not None
+    if best.kept:
+        load_arrays(best.training.module, best.kept)
+    best.training.history.validation = best.validation
+    return best
 
 
-def _watched(
+def _held_out_part(model: "Network", work: NetworkWork) -> tuple[NetworkWork, NetworkWork]:
+    """Return the rows to train on and those held out, of every class the same share."""
+    pairs, _ = model._held_out(work.rows, float(model._option("validation_fraction")))
+    if not pairs:
+        raise InputError(
+            f"Of {len(work.rows)} rows none can be held out; give more rows, or "
+            "early_stopping=False and n_starts=1."
+        )
+    train, held = pairs[0]
+    return work.part(train), work.part(held)
+
+
+def _run(
     model: "Network",
-    train: NetworkWork,
-    held: NetworkWork,
-    setting: Mapping[str, Any],
+    found: Trained,
+    held: NetworkWork | None,
     epochs: int,
-    start: int,
     stops: bool,
-) -> Trained:
-    """Return a training that was judged on held-out rows after every epoch."""
-    training = model._training(train, setting, start)
+    after_epoch: Any,
+) -> None:
+    """Train, and judge on held-out rows after every epoch if there are any."""
+    training = found.training
+    if stops:
+        training.patience = None  # the held-out rows end it
     patience = Patience(0.0, int(model._option("n_iter_no_change")))
-    if stops:
-        training.patience = None
-    found = Trained(training)
-    kept = arrays_of(training.module)
-    for epoch in range(1, epochs + 1):
-        training.advance(epoch, total=epochs)
-        batch = held.resident.all()
-        outputs = training.outputs(batch.inputs)
-        loss = float(held.criterion.mean(outputs, batch.targets, batch.weight))
-        found.validation.append(loss)
-        if not stops:
-            found.best = loss
-        elif loss < found.best:
-            found.best, kept = loss, arrays_of(training.module)
-        if training.finished or (stops and patience.used_up(loss)):
-            break
-    if stops:
-        with torch.no_grad():
-            load_arrays(training.module, kept)
-    training.history.validation = found.validation
-    return found
+    for loss in found.validation:
+        patience.used_up(loss)
+    while training.epochs < epochs and not training.finished:
+        training.advance(training.epochs + 1, total=epochs)
+        if held is not None:
+            batch = held.resident.all()
+            outputs = training.outputs(batch.inputs)
+            loss = float(held.criterion.mean(outputs, batch.targets, batch.weight))
+            found.validation.append(loss)
+            found.scores.append(model._validation_score(outputs, held))
+            if not stops:
+                found.best = loss
+            elif loss < found.best:
+                found.best, found.kept = loss, arrays_of(training.module)
+            if stops and patience.used_up(loss):
+                training.finished = True
+        after_epoch()
+
+
+def _checkpoint(
+    model: "Network", work: NetworkWork, setting: Mapping[str, Any], epochs: int
+) -> Checkpoint:
+    path = model._option("checkpoint")
+    if path is None:
+        return Checkpoint(None, "")
+    options = {name: model._option(name) for name in _OPTIONS}
+    words = (model._describe(work, setting), dict(setting), epochs, options, work.seed)
+    resident = work.resident
+    rows = [each.cpu().numpy() for each in (*resident.inputs, resident.targets)]
+    return Checkpoint(path, fingerprint(words, rows))

@@ -86,6 +86,8 @@ class Training:
         Source of the order of the rows (on the processor).
     patience : Patience or None
         Ends the training once the training loss no longer falls.
+    forward : callable, optional
+        A faster form of the module, which shares its parameters.
     """
 
     def __init__(
@@ -99,7 +101,9 @@ class Training:
         weights: Weights,
         generator: torch.Generator,
         patience: Patience | None = None,
+        forward: Any = None,
     ) -> None:
+        self.forward = module if forward is None else forward
         self.module, self.rows, self.criterion = module, rows, criterion
         self.optimizer, self.schedule, self.rules = optimizer, schedule, rules
         self.weights, self.generator, self.patience = weights, generator, patience
@@ -124,19 +128,19 @@ class Training:
                 rules.penalty.add_gradient(w, m)
             if rules.clip is not None:
                 w.gradient.clamp_(-rules.clip, rules.clip)
-            with torch.no_grad():
-                optimizer.step(w.values, w.gradient, rate)
+            optimizer.step(w.values, w.gradient, rate)
             losses.append(loss.detach())
             sizes.append(m)
         return self._mean_of(losses, sizes)
 
     def objective(self, batch: Batch) -> torch.Tensor:
         """Return the mean loss of a batch, and the smoothness penalty where there is one."""
-        with torch.autocast(self.weights.values.device.type, torch.bfloat16, self.rules.autocast):
-            outputs = self.module(*batch.inputs)
-        loss = self.criterion.mean(
-            outputs.to(self.weights.values.dtype), batch.targets, batch.weight
-        )
+        if self.rules.autocast:
+            with torch.autocast(self.weights.values.device.type, torch.bfloat16):
+                outputs = self.forward(*batch.inputs).to(self.weights.values.dtype)
+        else:
+            outputs = self.forward(*batch.inputs)
+        loss = self.criterion.mean(outputs, batch.targets, batch.weight)
         if self.rules.smoothness > 0:
             loss = loss + self.rules.smoothness * smoothness(self.module, batch.inputs)
         return loss
@@ -162,7 +166,10 @@ class Training:
     def advance(self, to: int, *, stage: str = "epochs", total: int | None = None) -> None:
         """Run epochs until there are `to` of them, or the training loss has stopped falling."""
         while self.epochs < to and not self.finished:
-            loss = self.run_epoch()
+            try:
+                loss = self.run_epoch()
+            except torch.OutOfMemoryError as error:
+                raise out_of_memory(error, self.rules.batch_size) from error
             self.epochs += 1
             self.history.loss.append(loss)
             progress.report(stage, self.epochs, total or to, f"loss {loss:.4g}", self.history)

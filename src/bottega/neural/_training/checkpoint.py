@@ -1,0 +1,77 @@
+"""A file from which a training that was killed goes on, with the same result."""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path as FilePath
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.files import write_atomically
+from bottega.core.typing import Array
+
+__all__ = ["Checkpoint", "fingerprint"]
+
+EVERY = 5.0  # seconds between two writings
+
+
+def fingerprint(words: Any, arrays: Any) -> str:
+    """Return what tells apart trainings: a digest of their settings and of their rows."""
+    digest = sha256(repr(words).encode())
+    for each in arrays:
+        digest.update(np.ascontiguousarray(each))
+    return digest.hexdigest()
+
+
+class Checkpoint:
+    """Arrays in one file, which is replaced whole.
+
+    Parameters
+    ----------
+    path : str or None
+        None keeps nothing.
+    of : str
+        Fingerprint of the training; a file of another training is refused.
+    """
+
+    def __init__(self, path: str | None, of: str) -> None:
+        self.path = None if path is None else FilePath(path)
+        self.of = of
+        self._last = perf_counter()
+
+    def read(self) -> dict[str, Array]:
+        """Return the arrays of the file; none where there is no file."""
+        if self.path is None or not self.path.exists():
+            return {}
+        try:
+            with np.load(self.path, allow_pickle=False) as file:
+                found = {name: file[name] for name in file.files}
+            told = str(found.pop("fingerprint"))
+        except (OSError, ValueError, KeyError, EOFError) as error:
+            raise InputError(
+                f"{str(self.path)!r} is no checkpoint of a training ({error}); give another file, "
+                "or remove it."
+            ) from error
+        if told != self.of:
+            raise InputError(
+                f"{str(self.path)!r} is the checkpoint of a training on other rows, or with other "
+                "parameters; give another file, or remove it."
+            )
+        return found
+
+    def due(self) -> bool:
+        """Return whether it is time to write again."""
+        return self.path is not None and perf_counter() - self._last >= EVERY
+
+    def write(self, arrays: Mapping[str, Array]) -> None:
+        """Write the arrays, whole or not at all."""
+        if self.path is None:
+            return
+        content = BytesIO()
+        named: dict[str, Any] = {"fingerprint": np.array(self.of), **arrays}
+        np.savez(content, **named)
+        write_atomically(self.path, content.getvalue())
+        self._last = perf_counter()
