@@ -62,7 +62,7 @@ def test_sizes_are_those_of_torch(size, kernel, padding, stride, dilation):
 def test_bad_sizes_are_refused():
     with pytest.raises(ParameterError, match="conv_size: kernel=0"):
         conv_size(5, 0)
-    with pytest.raises(ParameterError, match="padding='SAME'.*'valid', 'same', 'full'"):
+    with pytest.raises(ParameterError, match=r"padding='SAME'.*'valid', 'same', 'full'"):
         conv_size(5, 3, padding="SAME")
 
 

@@ -1,5 +1,7 @@
 """The computational graph: worked numbers of the notes, and torch on random graphs."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -197,7 +199,7 @@ def test_n34_written_out_derivatives_explode():
         sizes.append(written_size(slope))
         branches.append(cases(slope))
     assert branches == [4, 16, 64, 256]  # two rectifiers more each time, each on or off
-    assert all(b > 2 * a for a, b in zip(sizes, sizes[1:], strict=False))
+    assert all(b > 2 * a for a, b in pairwise(sizes))
     y.backward()
     assert float(slope.value) == pytest.approx(float(x.gradient))
 
@@ -232,7 +234,14 @@ def test_the_graph_is_drawn_with_its_numbers():
     assert before["title"]["subtitle"] == ["Value of each node."]
     f.backward()
     rows = f.plot().to_dict()["data"]["values"]
-    assert {row["name"] for row in rows if row["kind"] == "node"} == {"x", "y", "3", "*", "* (2)", "+"}
+    assert {row["name"] for row in rows if row["kind"] == "node"} == {
+        "x",
+        "y",
+        "3",
+        "*",
+        "* (2)",
+        "+",
+    }
     assert "1 ← 5" in {row["text"] for row in rows if row["kind"] == "note"}
 
 

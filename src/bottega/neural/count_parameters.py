@@ -1,5 +1,6 @@
 """Numbers of weights: of layers before they are made, and of networks."""
 
+from itertools import pairwise
 from typing import Any
 
 from bottega.core.errors import InputError
@@ -27,7 +28,7 @@ def dense_parameters(*sizes: int, bias: bool = True) -> int:
         raise InputError(f"sizes={sizes} are too few: give at least inputs and outputs.")
     for size in sizes:
         Integer(1).check("dense_parameters", "sizes", size)
-    return sum((a + bias) * b for a, b in zip(sizes[:-1], sizes[1:], strict=True))
+    return sum((a + bias) * b for a, b in pairwise(sizes))
 
 
 def conv_parameters(

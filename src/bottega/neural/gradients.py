@@ -1,4 +1,4 @@
-"""Four ways to a gradient, side by side: by hand, by differences, by symbols, by backpropagation."""
+"""Four ways to a gradient: by hand, by differences, by symbols, by backpropagation."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

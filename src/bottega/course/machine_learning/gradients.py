@@ -1,7 +1,7 @@
 """Chapter 9: gradients, how they are computed and where they are lost."""
 
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ def network(X: FloatArray, Y: FloatArray, widths: tuple[int, ...], seed: int) ->
     sizes = (X.shape[1], *widths, Y.shape[1])
     weights = [
         Node(rng.normal(size=(a, b)) / np.sqrt(a), f"W{i}")
-        for i, (a, b) in enumerate(zip(sizes[:-1], sizes[1:], strict=True))
+        for i, (a, b) in enumerate(pairwise(sizes))
     ]
     z = Node(X)
     for W in weights[:-1]:

@@ -62,6 +62,8 @@ def _step(a: Any) -> Any:
     return a.step() if hasattr(a, "step") else np.where(np.asarray(a) > 0, 1.0, 0.0)
 
 
+# Each slope is a function of the result and the inputs; few need all of them.
+# ruff: noqa: ARG005
 OPERATIONS = {
     "add": Operation("+", lambda a, b: a + b, lambda out, a, b: (1.0, 1.0)),
     "subtract": Operation("-", lambda a, b: a - b, lambda out, a, b: (1.0, -1.0)),

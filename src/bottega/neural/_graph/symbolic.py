@@ -59,7 +59,5 @@ def cases(expression: Any) -> int:
     """Return the number of cases of a formula in which each rectifier is on or off."""
     if expression is None or isinstance(expression, float):
         return 1
-    switches = {
-        id(node.inputs[0]) for node in expression.order() if node.kind in ("relu", "step")
-    }
+    switches = {id(node.inputs[0]) for node in expression.order() if node.kind in ("relu", "step")}
     return int(2 ** len(switches))

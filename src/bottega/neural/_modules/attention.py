@@ -1,8 +1,9 @@
 """Attention: every place of a sequence takes from all places what is important for it.
 
-y(i) = (1 / C) sum_j a(x(i), x(j)) f(x(j)). In the dot-product form a = theta(x(i)) . delta(x(j)) and
-C is the number of places, so that weights may be negative and need not sum to one; with queries,
-keys and values a = exp(q(i) . k(j)) and C = sum_j a, a softmax, whose weights do.
+y(i) = (1 / C) sum_j a(x(i), x(j)) f(x(j)). In the dot-product form a is a product of two linear
+maps, theta(x(i)) . delta(x(j)), and C is the number of places: weights may be negative and need
+not sum to one; with queries, keys and values a = exp(q(i) . k(j)) and C = sum_j a, a softmax, whose
+weights do.
 """
 
 from collections.abc import Mapping
@@ -161,7 +162,7 @@ def attention_network(description: Mapping[str, Any]) -> AttentionNetwork:
         description["n_outputs"],
         layers=description["layers"],
         heads=description["heads"],
-        kind=description["kind"],
+        kind=description["attention"],
         scaled=description["scaled"],
         positional=description["positional"],
         activation=description["activation"],

@@ -22,7 +22,8 @@ class LabelNetwork(ClassifierMixin, Network):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class for each row, image or sequence of X."""
-        return self.classes_[decided(self.predict_proba(X))]
+        probabilities = self.predict_proba(X)
+        return self.classes_[decided(probabilities)]
 
     def predict_proba(self, X: Any) -> FloatArray:
         """Return the class probabilities, one column per class in the order of ``classes_``."""
