@@ -25,6 +25,7 @@ from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
+from bottega.neural._network.looking import LookingInto
 from bottega.neural._network.parameters import DEFAULTS
 from bottega.neural._network.tables import ResponseScale
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["Network"]
 
 
-class Network(Tuned):
+class Network(LookingInto, Tuned):
     """A PyTorch module that is trained on rows, as a scikit-learn estimator.
 
     Attributes that every network learns: ``arrays_`` (dict of parameters and running means),

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.core.devices import torch_on
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.files import write_atomically
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import read_response
@@ -147,6 +148,26 @@ class TabularNetwork(Network):
             if name.startswith("body.") and name.endswith("weight") and each.ndim == 2
         ]
         return [self.arrays_[layer + part] for layer in layers]
+
+    def to_onnx(self, path: Any) -> Any:
+        """Write the fitted network as an ONNX file, which other programs and languages run.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write, whole or not at all.
+
+        Returns
+        -------
+        pathlib.Path
+            The file. Its input ``X`` is the matrix of the columns in double precision, NaN where a
+            value is missing, the codes of levels (``columns_in_.levels``) for categories; its
+            output is ``probabilities``, one column per class, or ``prediction``.
+        """
+        check_is_fitted(self)
+        from bottega.neural._export.onnx import onnx_bytes
+
+        return write_atomically(path, onnx_bytes(self))
 
     @staticmethod
     def _build(description: Mapping[str, Any]) -> Any:

@@ -1,0 +1,1 @@
+"""Trained networks in the formats of other programs."""
