@@ -9,7 +9,7 @@ import numpy as np
 
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
-from bottega.plot import activations_chart
+from bottega.plot import activation_functions_chart
 
 __all__ = ["ACTIVATIONS", "Activation", "activation_table", "plot_activations"]
 
@@ -132,6 +132,6 @@ def activation_table(like: Any = None) -> Any:
 def plot_activations(reach: float = 4.0) -> Any:
     """Draw every activation function with its derivative, from -reach to reach."""
     grid = np.linspace(-reach, reach, 161)
-    return activations_chart(
+    return activation_functions_chart(
         grid, {name: (each.function(grid), each.slope(grid)) for name, each in ACTIVATIONS.items()}
     )

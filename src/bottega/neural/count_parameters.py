@@ -72,7 +72,7 @@ def count_parameters(network: Any, trainable: bool = True) -> int:
     >>> count_parameters(torch.nn.Linear(3, 4))
     16
     """
-    module = network.module() if callable(getattr(network, "module", None)) else network
+    module = network._module() if hasattr(network, "arrays_") else network
     if not callable(getattr(module, "parameters", None)):
         raise InputError(
             f"{type(network).__name__} has no weights to count; give a torch module or a fitted "

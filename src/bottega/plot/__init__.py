@@ -3,7 +3,7 @@
 Each function takes arrays or an object with the named attributes, never a data frame library.
 """
 
-from bottega.plot.activations import activations_chart
+from bottega.plot.activation_functions import activation_functions_chart
 from bottega.plot.additive_effects import additive_effects_chart
 from bottega.plot.ascent import ascent_chart
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
@@ -72,12 +72,14 @@ from bottega.plot.staged_error import error_against_trees_chart
 from bottega.plot.target import target_chart
 from bottega.plot.terms import terms_chart
 from bottega.plot.theme import DARK, LIGHT, config
+from bottega.plot.training import activations_chart, training_chart
 from bottega.plot.tree import tree_chart
 from bottega.plot.worst_rows import worst_rows_chart
 
 __all__ = [  # made by docs/generate.py
     "DARK",
     "LIGHT",
+    "activation_functions_chart",
     "activations_chart",
     "additive_effects_chart",
     "ascent_chart",
@@ -172,6 +174,7 @@ __all__ = [  # made by docs/generate.py
     "threshold_chart",
     "threshold_cost_chart",
     "to_json",
+    "training_chart",
     "tree_chart",
     "worst_rows_chart",
 ]

@@ -39,10 +39,8 @@ def packed(X: Any) -> tuple[FloatArray, int] | None:
     """
     if is_frame(X) or is_sparse(X) or not hasattr(X, "__len__"):
         return None
-    if isinstance(X, np.ndarray) and X.dtype != object:
-        if X.ndim != 3:
-            return None
-        return _rows([np.asarray(each, dtype=np.float64) for each in X])
+    if isinstance(X, np.ndarray) and X.ndim != 3 and (X.dtype != object or X.ndim == 2):
+        return None
     if not len(X) or not all(hasattr(each, "__len__") and np.ndim(each[:1]) for each in X):
         return None
     own = any(isinstance(each, np.ndarray) for each in X)

@@ -9,13 +9,13 @@ from bottega.core.errors import InputError
 from bottega.plot._parts import colors, dashes, facets, records, tips, x_axis, y_axis
 from bottega.plot.theme import altair, panels
 
-__all__ = ["activations_chart"]
+__all__ = ["activation_functions_chart"]
 
 _WIDTH, _HEIGHT = 128, 150
 _LOW, _HIGH = -1.25, 2.0  # heights that are drawn: the same in all panels
 
 
-def activations_chart(
+def activation_functions_chart(
     x: Any,
     curves: Mapping[str, tuple[Any, Any]],
     *,
@@ -42,7 +42,7 @@ def activations_chart(
 
     Examples
     --------
-    >>> chart = activations_chart([-1.0, 1.0], {"relu": ([0.0, 1.0], [0.0, 1.0])})
+    >>> chart = activation_functions_chart([-1.0, 1.0], {"relu": ([0.0, 1.0], [0.0, 1.0])})
     >>> len(chart.to_dict()["data"]["values"])
     4
     """
