@@ -55,6 +55,7 @@ class NetworkClassifier(ClassifierMixin, TabularNetwork):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(300, 2))
     >>> y = np.where(X[:, 0] * X[:, 1] > 0, "same", "other")

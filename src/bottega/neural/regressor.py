@@ -210,9 +210,10 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(-1, 1, size=(200, 2))
-    >>> model = NetworkRegressor(max_iter=100).fit(X, X[:, 0] * X[:, 1])
+    >>> model = NetworkRegressor(max_iter=300).fit(X, X[:, 0] * X[:, 1])
     >>> bool(abs(model.predict([[0.5, 0.5]])[0] - 0.25) < 0.05)
     True
     """

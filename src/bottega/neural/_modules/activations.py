@@ -21,6 +21,7 @@ def make_activation(name: str) -> nn.Module:
 
     Examples
     --------
+    >>> import torch
     >>> make_activation("leaky_relu")(torch.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
     """

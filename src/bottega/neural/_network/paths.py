@@ -15,6 +15,7 @@ from bottega.core.rounds import round_numbers
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._network.work import NetworkWork, tensors
+from bottega.neural._training.threads import threads_for
 
 if TYPE_CHECKING:
     from bottega.neural._network.estimator import Network
@@ -112,17 +113,20 @@ def judged_curve(model: "Network", work: NetworkWork, values: Any, cv: Any, loss
             JudgedTraining(Stage(model, each, candidate), test)
             for each, test in zip(works, tests, strict=True)
         ]
-        if values is None:
-            epochs = _judge_until_enough(model, folds, loss)
-        else:
-            epochs = np.unique(values).tolist()
-            for fold in folds:
-                fold.judge(epochs, loss, max(epochs))
+        training = folds[0].stage.training
+        size = training.rules.batch_size
+        with threads_for(size, len(training.weights), model._option("n_jobs")):
+            if values is None:
+                epochs = _judge_until_enough(model, folds, loss)
+            else:
+                epochs = np.unique(values).tolist()
+                for fold in folds:
+                    fold.judge(epochs, loss, max(epochs))
         shares = np.array([fold.stage.work.rows.total_weight for fold in folds])
         train_error = shares @ np.array([fold.trained for fold in folds]) / shares.sum()
         parts = [np.column_stack(fold.held) for fold in folds]
         judged = errors_of_folds(pairs, parts, rows.weight)
-        size = len(folds[0].stage.training.weights)
+        size = len(training.weights)
         found += [
             {
                 "setting": {model.knob: epoch, **candidate},
@@ -191,7 +195,9 @@ def predictions_of(
     for members in groups.values():
         stage = Stage(model, work, settings[members[0]])
         inputs = stage.inputs(X_new)
-        for i in sorted(members, key=lambda i: settings[i][model.knob]):
-            stage.training.advance(int(settings[i][model.knob]))
-            found[i] = stage.predicted(inputs, method)
+        size = stage.training.rules.batch_size
+        with threads_for(size, len(stage.training.weights), model._option("n_jobs")):
+            for i in sorted(members, key=lambda i: settings[i][model.knob]):
+                stage.training.advance(int(settings[i][model.knob]))
+                found[i] = stage.predicted(inputs, method)
     return np.stack([found[i] for i in range(len(settings))], axis=1)

@@ -9,6 +9,9 @@ from bottega.core.typing import Array, FloatArray, IntArray
 
 __all__ = ["ResponseScale", "TableScale"]
 
+_LARGE = 1e100  # beyond this the squares of numbers overflow
+_CONSTANT = 1e-12  # relative spread of a column that is constant
+
 
 def _center_and_scale(
     X: FloatArray, weight: FloatArray | None
@@ -18,6 +21,15 @@ def _center_and_scale(
     A column that is constant has the scale 1, one that is unknown also the mean 0. The size of a
     column is taken out first: squares neither vanish nor overflow.
     """
+    low, high = np.min(X, axis=0), np.max(X, axis=0)  # NaN where any value is
+    if not np.isnan(low).any() and weight is None:
+        unit = np.maximum(np.abs(low), np.abs(high))
+        if np.all((unit < _LARGE) & ((unit > 1 / _LARGE) | (unit == 0))):
+            mean = X.mean(axis=0)
+            Z = X - mean
+            spread = np.sqrt(np.einsum("ij,ij->j", Z, Z) / len(X))
+            constant = spread <= _CONSTANT * unit
+            return mean, np.where(constant, 1.0, spread), np.ones(X.shape[1], dtype=bool)
     known = ~np.isnan(X)
     unit = np.max(np.abs(X), axis=0, initial=0.0, where=known)
     unit = np.where(unit > 0, unit, 1.0)
@@ -26,10 +38,9 @@ def _center_and_scale(
     total = w.sum(axis=0)
     total = np.where(total > 0, total, 1.0)
     mean = (w * Z).sum(axis=0) / total
-    variance = (w * (Z - mean) ** 2).sum(axis=0) / total
-    spread = np.sqrt(variance)
-    scale = np.where(spread > 1e-12, spread, 1.0)
-    return mean * unit, scale * unit, known.all(axis=0)
+    spread = np.sqrt((w * (Z - mean) ** 2).sum(axis=0) / total)
+    scale = np.where(spread > _CONSTANT, spread * unit, 1.0)
+    return mean * unit, scale, known.all(axis=0)
 
 
 @stored
@@ -74,7 +85,8 @@ class TableScale:
 
     def arrays(self, X: FloatArray) -> tuple[Array, ...]:
         """Return the numbers in standard units, and the codes where there are categories."""
-        Z = (X[:, self.numbers] - self.center) / self.scale
+        Z = (X if not len(self.categories) else X[:, self.numbers]) - self.center
+        Z /= self.scale
         if self.masked.any() or np.isnan(Z).any():
             missing = np.isnan(Z)
             Z = np.hstack([np.where(missing, 0.0, Z), missing[:, self.masked]])

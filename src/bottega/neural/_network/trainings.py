@@ -19,6 +19,7 @@ from bottega.neural._training.penalties import WeightPenalty
 from bottega.neural._training.schedules import Schedule
 from bottega.neural._training.state import load_state, state_of
 from bottega.neural._training.stopping import Patience
+from bottega.neural._training.threads import threads_for
 from bottega.neural._training.weights import Weights
 
 if TYPE_CHECKING:
@@ -158,8 +159,10 @@ def trained(
             others |= {prefix + name: each for name, each in found.state().items()}
             file.write(others)
 
+        size = found.training.rules.batch_size
         try:
-            _run(model, found, held, epochs, stops, lambda now=save: file.due() and now())
+            with threads_for(size, len(found.training.weights), model._option("n_jobs")):
+                _run(model, found, held, epochs, stops, lambda now=save: file.due() and now())
         finally:
             if file.path is not None:
                 save()

@@ -43,6 +43,21 @@ class Criterion(ABC):
             return losses.mean()
         return (weight * losses).sum() / weight.sum()
 
+    has_slopes: ClassVar[bool] = False
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """Return the derivatives of each row's loss by its outputs, where `has_slopes`."""
+        raise NotImplementedError
+
+    def slopes(
+        self, outputs: torch.Tensor, y: torch.Tensor, weight: torch.Tensor | None
+    ) -> torch.Tensor:
+        """Return the derivatives of the (weighted) mean loss by the outputs."""
+        found = self.row_slopes(outputs, y)
+        if weight is None:
+            return found.div_(len(outputs))
+        return found.mul_((weight / weight.sum())[:, None])
+
     def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
         """Return numbers, or class probabilities, of the outputs."""
         return outputs
@@ -52,6 +67,10 @@ class SquaredCost(Criterion):
     """Half the squared error, summed over the responses."""
 
     name = "squared_error"
+    has_slopes = True
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return outputs - y
 
     def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         gap = outputs - y
@@ -69,6 +88,10 @@ class AbsoluteCost(Criterion):
     """The absolute error, summed over the responses."""
 
     name = "absolute_error"
+    has_slopes = True
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.sign(outputs - y)
 
     def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return (outputs - y).abs().sum(1)
@@ -78,9 +101,13 @@ class HuberCost(Criterion):
     """Quadratic up to `delta`, linear beyond, summed over the responses."""
 
     name = "huber"
+    has_slopes = True
 
     def __init__(self, delta: float = 1.35) -> None:
         self.delta = delta
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (outputs - y).clamp_(-self.delta, self.delta)
 
     def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return F.huber_loss(outputs, y, reduction="none", delta=self.delta).sum(1)
@@ -93,7 +120,11 @@ class BinaryCrossEntropy(Criterion):
     """
 
     name = "binary_cross_entropy"
+    has_slopes = True
     out_activation = "logistic"
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(outputs).sub_(y)
 
     def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return F.binary_cross_entropy_with_logits(outputs, y, reduction="none").sum(1)
@@ -117,8 +148,13 @@ class CrossEntropy(Criterion):
     """Softmax outputs with the cross-entropy; targets are codes of classes."""
 
     name = "cross_entropy"
+    has_slopes = True
     out_activation = "softmax"
     long_targets = True
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        found = torch.softmax(outputs, 1)
+        return found.scatter_add_(1, y[:, None], found.new_full((len(y), 1), -1.0))
 
     def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return F.cross_entropy(outputs, y, reduction="none")

@@ -12,6 +12,7 @@ import torch
 
 from bottega.core import progress
 from bottega.core.errors import BottegaError, InputError
+from bottega.neural._training.backpropagation import Backpropagation
 from bottega.neural._training.batches import Batch, ResidentRows
 from bottega.neural._training.criteria import Criterion
 from bottega.neural._training.optimizers import Optimizer
@@ -107,6 +108,8 @@ class Training:
         self.module, self.rows, self.criterion = module, rows, criterion
         self.optimizer, self.schedule, self.rules = optimizer, schedule, rules
         self.weights, self.generator, self.patience = weights, generator, patience
+        plain = rules.smoothness == 0 and not rules.autocast and forward is None
+        self.by_hand = Backpropagation.of(module, criterion) if plain else None
         self.history = History()
         self.epochs = 0
         self.steps = 0
@@ -120,18 +123,25 @@ class Training:
         self.module.train()
         losses, sizes = [], []
         for batch in self.rows.epoch(rules.batch_size, generator):
-            w.gradient.zero_()
-            loss = self.objective(batch)
-            loss.backward()
+            loss = self.differentiate(batch)
             m = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
             if rules.penalty.counts:
                 rules.penalty.add_gradient(w, m)
             if rules.clip is not None:
                 w.gradient.clamp_(-rules.clip, rules.clip)
             optimizer.step(w.values, w.gradient, rate)
-            losses.append(loss.detach())
+            losses.append(loss)
             sizes.append(m)
         return self._mean_of(losses, sizes)
+
+    def differentiate(self, batch: Batch) -> torch.Tensor:
+        """Return the objective of a batch, and leave its derivatives in the gradient."""
+        if self.by_hand is not None:
+            return self.by_hand(batch)
+        self.weights.gradient.zero_()  # where `backward` adds to
+        loss = self.objective(batch)
+        loss.backward()
+        return loss.detach()
 
     def objective(self, batch: Batch) -> torch.Tensor:
         """Return the mean loss of a batch, and the smoothness penalty where there is one."""
