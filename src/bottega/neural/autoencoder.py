@@ -168,7 +168,7 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
         ),
         assumptions=("Rows lie near a surface of few dimensions.",),
         cost="rows times weights, times the epochs",
-        source="N27, N93-N95",
+        source="N95, N169-N173",
         takes=frozenset({"number", "image"}),
         wide=True,
     )
