@@ -64,6 +64,9 @@ class Card:
         The most input columns it takes: a comparison skips the method for a wider table.
     ordered : bool
         Whether it learns the rows in their order, so that another order is another answer.
+    needs : tuple of (library, extra) or None
+        A library that only an extra of the package brings: without it a comparison skips the
+        method.
     estimator : type or None
         The class, set when it is defined.
     """
@@ -83,6 +86,7 @@ class Card:
     twin_of: str | None = None
     n_inputs: int | None = None
     ordered: bool = False
+    needs: tuple[str, str] | None = None
     estimator: Any = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:

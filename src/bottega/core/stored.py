@@ -50,6 +50,8 @@ is a function (<lambda>); use a loss that has a name, or keep the model with pic
         if isinstance(value, FunctionType | BuiltinFunctionType):
             path = name.split("__")
             owner = params.get("__".join(path[:-1]), model)
+            if path[-1] in getattr(owner, "not_stored", ()):  # a fitted model does without it
+                continue
             raise InputError(
                 f"A model file holds no code, and {path[-1]} of this {type(owner).__name__} is a "
                 f"function ({value.__name__}); use a {path[-1]} that has a name, or keep the model "

@@ -1,6 +1,7 @@
 """Which methods take part in a comparison, and why others sit out."""
 
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from bottega.core.baseline import BaselineRegressor
@@ -99,6 +100,9 @@ def _reason_to_skip(card: Card, train: Table, loss: Loss, *, by_name: bool) -> s
         return f"takes {', '.join(sorted(card.takes))}, not the columns of a table"
     if loss.method == "predict_proba" and not card.probabilities:
         return f"gives no class probabilities, which {loss.title} needs"
+    if card.needs is not None and find_spec(card.needs[0]) is None:
+        library, extra = card.needs
+        return f"needs {library}, which is not installed: run  pip install 'bottega[{extra}]'"
     if by_name:
         return ""
     if card.method == LAST:

@@ -46,6 +46,7 @@ class Network(LookingInto, Tuned):
 
     knob: ClassVar[str] = "max_iter"
     simplifies: ClassVar[bool] = False
+    not_stored: ClassVar[tuple[str, ...]] = ("module",)  # code, which no file holds
 
     _most_at_once: ClassVar[int] = 200  # rows of a batch where its size is "auto"
 
@@ -148,8 +149,8 @@ class Network(LookingInto, Tuned):
         _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
         criterion = self._criterion()
         real = precision(dtype, len(rows), device)
-        inputs = tensors(self._arrays(rows.X, learned), device, real)
-        (targets,) = tensors([self._targets(rows, responses, criterion)], device, real)
+        arrays = [*self._arrays(rows.X, learned), self._targets(rows, responses, criterion)]
+        *inputs, targets = tensors(arrays, device, real)
         weight = None if rows.weight is None else tensors([rows.weight], device, real)[0]
         epochs = self._option("max_iter")
         return NetworkWork(
@@ -157,7 +158,7 @@ class Network(LookingInto, Tuned):
             rows=rows,
             learned=learned,
             responses=responses,
-            resident=ResidentRows(inputs, targets, weight),
+            resident=ResidentRows(tuple(inputs), targets, weight),
             criterion=criterion,
             device=device,
             dtype=real,
@@ -319,7 +320,9 @@ class Network(LookingInto, Tuned):
             self._earlier = warm
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return all but the built module: a file holds arrays, not code."""
+        """Return all but modules, the user's among them: a fitted model's file holds no code."""
         state = dict(super().__getstate__())
         state.pop("_built", None)
+        if "arrays_" in state and state.get("module") is not None:
+            state["module"] = None
         return state

@@ -87,4 +87,5 @@ CARD: dict[str, Any] = {
     "takes": frozenset({"number", "category", "missing"}),
     "wide": True,
     "most_rows": 200_000,
+    "needs": ("torch", "neural"),
 }

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._training.batches import ResidentRows
@@ -72,12 +73,19 @@ def tensors(
     arrays: Sequence[Array], device: torch.device, dtype: torch.dtype
 ) -> tuple[torch.Tensor, ...]:
     """Return arrays as tensors on a device: numbers in its precision, whole numbers as codes."""
-    return tuple(
-        torch.as_tensor(
-            np.ascontiguousarray(each), dtype=dtype if each.dtype.kind == "f" else torch.int64
-        ).to(device)
-        for each in arrays
-    )
+    try:
+        return tuple(
+            torch.as_tensor(
+                np.ascontiguousarray(each), dtype=dtype if each.dtype.kind == "f" else torch.int64
+            ).to(device)
+            for each in arrays
+        )
+    except torch.OutOfMemoryError as error:
+        size = sum(each.size for each in arrays)
+        raise InputError(
+            f"The device {device} has too little memory for the {size:,} numbers of these rows; "
+            "use device='cpu', fewer rows, or partial_fit on one part after another."
+        ) from error
 
 
 def arrays_of(module: torch.nn.Module) -> dict[str, FloatArray]:

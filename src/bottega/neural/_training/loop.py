@@ -24,6 +24,9 @@ from bottega.neural._training.weights import Weights
 __all__ = ["History", "Rules", "Training", "TrainingDiverged"]
 
 
+_NO_MEMORY = "can't allocate memory"  # of a processor, in PyTorch's words
+
+
 class TrainingDiverged(BottegaError, ArithmeticError):
     """The loss left the range of numbers, and the training was stopped."""
 
@@ -178,7 +181,9 @@ class Training:
         while self.epochs < to and not self.finished:
             try:
                 loss = self.run_epoch()
-            except torch.OutOfMemoryError as error:
+            except (torch.OutOfMemoryError, RuntimeError) as error:
+                if not isinstance(error, torch.OutOfMemoryError) and _NO_MEMORY not in str(error):
+                    raise
                 raise out_of_memory(error, self.rules.batch_size) from error
             self.epochs += 1
             self.history.loss.append(loss)

@@ -1,0 +1,97 @@
+"""A training that is killed goes on from its file, with the same result."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path as FilePath
+
+import numpy as np
+import pytest
+
+from bottega.core import progress
+from bottega.core.errors import InputError
+from bottega.neural import NetworkRegressor
+from bottega.neural._training import checkpoint
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(60, 3))
+Y = X[:, 0] * X[:, 1]
+OPTIONS = {"max_iter": 12, "batch_size": 16, "keep": 0.7, "batch_norm": True}
+
+
+def model(**more):
+    return NetworkRegressor((6,), **OPTIONS, **more)
+
+
+def stop_at(epoch):
+    def listener(event):
+        if event.done == epoch:
+            raise KeyboardInterrupt
+
+    return progress.listen(listener)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"early_stopping": True}, {"n_starts": 2, "solver": "sgd", "learning_rate": "adaptive"}],
+    ids=["plain", "stopping", "starts"],
+)
+def test_an_interrupted_training_ends_as_if_it_had_not_been(tmp_path, more):
+    file = str(tmp_path / "run.npz")
+    straight = model(**more).fit(X, Y)
+    for epoch in (3, 8):
+        with pytest.raises(KeyboardInterrupt), stop_at(epoch):
+            model(checkpoint=file, **more).fit(X, Y)
+    resumed = model(checkpoint=file, **more).fit(X, Y)
+    assert np.array_equal(resumed.predict(X), straight.predict(X))
+    assert resumed.loss_curve_ == straight.loss_curve_
+    # What is finished is read from the file: no epoch is run again.
+    seen = []
+    with progress.listen(seen.append):
+        again = model(checkpoint=file, **more).fit(X, Y)
+    assert not seen
+    assert np.array_equal(again.predict(X), straight.predict(X))
+
+
+@pytest.mark.slow  # a new process imports everything
+def test_a_killed_process_leaves_a_file_to_go_on_from(tmp_path):
+    file = tmp_path / "run.npz"
+    code = f"""
+import os
+import numpy as np
+from bottega.core import progress
+from bottega.neural import NetworkRegressor
+from bottega.neural._training import checkpoint
+checkpoint.EVERY = 0.0
+rng = np.random.default_rng(0)
+X = rng.normal(size=(60, 3))
+def die(event):
+    if event.done == 9:
+        os.kill(os.getpid(), 9)
+with progress.listen(die):
+    NetworkRegressor((6,), checkpoint={str(file)!r}, **{OPTIONS!r}).fit(X, X[:, 0] * X[:, 1])
+"""
+    source = FilePath(checkpoint.__file__).parents[3]
+    found = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(source)}, check=False
+    )
+    assert found.returncode != 0
+    assert file.exists()
+    seen = []
+    with progress.listen(seen.append):
+        resumed = model(checkpoint=str(file)).fit(X, Y)
+    assert [event.done for event in seen] == [9, 10, 11, 12]
+    assert np.array_equal(resumed.predict(X), model().fit(X, Y).predict(X))
+
+
+def test_a_file_of_another_training_is_refused(tmp_path):
+    file = str(tmp_path / "run.npz")
+    model(checkpoint=file).fit(X, Y)
+    with pytest.raises(InputError, match="on other rows, or with other parameters"):
+        model(checkpoint=file).fit(X, -Y)
+    with pytest.raises(InputError, match="on other rows, or with other parameters"):
+        model(checkpoint=file, clip=0.5).fit(X, Y)
+    other = tmp_path / "other.npz"
+    other.write_text("no arrays")
+    with pytest.raises(InputError, match="is no checkpoint of a training"):
+        model(checkpoint=str(other)).fit(X, Y)
