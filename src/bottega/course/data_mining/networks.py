@@ -108,7 +108,7 @@ def vanishing_gradients(
         + ", ".join(f"{value:.2f} ({name})" for name, value in error.items()),
         draw=partial(
             lines_chart,
-            np.arange(1, depth + 1),
+            [str(i + 1) for i in range(depth)],
             lines,
             x_title="layer, from the inputs",
             y_title="size of the gradient",

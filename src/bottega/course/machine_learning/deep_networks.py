@@ -251,7 +251,7 @@ def first_weights(
         "units are saturated",
         draw=partial(
             lines_chart,
-            np.arange(1, layers + 1),
+            [str(i + 1) for i in range(layers)],
             {f"scale {name}" if name[0] == "0" else f"{name}'s scale": values
              for name, values in spreads.items()},
             x_title="layer",

@@ -267,7 +267,7 @@ def branching_derivatives(*, depths: tuple[int, ...] = (1, 2, 3, 4, 5, 6)) -> Ex
         f"{occurring[-1]} cases occur",
         draw=partial(
             lines_chart,
-            list(depths),
+            list(map(str, depths)),
             {
                 "operations, written out": long,
                 "cases": branches,
