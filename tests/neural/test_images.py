@@ -66,6 +66,8 @@ def test_channels_count():
     assert count_parameters(model._module()) == count_parameters(model) == weights
     assert model.filters(1).shape == (3, 5, 2, 2)
     assert [each.shape for each in model.feature_maps(color[:7])] == [(7, 5, 6, 6), (7, 3, 3, 3)]
+    bare = ConvolutionalClassifier((5, 3), activation="identity", pooling=None, max_iter=1)
+    assert [each.shape[1] for each in bare.fit(color, y).feature_maps(color[:7])] == [5, 3]
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
         How the length of steps changes.
     learning_rate_init : float, default=0.003
         First length of steps.
-    max_iter : int or "auto", default=30
+    max_iter : int or "auto", default=20
         Epochs: how often each sequence is seen. ``"auto"``: the best of the path.
     max_epochs : int, default=100
         Most epochs of the path.
@@ -189,7 +189,7 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
         batch_size: int | str = "auto",
         learning_rate: str = "constant",
         learning_rate_init: float = 0.003,
-        max_iter: int | str = 30,
+        max_iter: int | str = 20,
         max_epochs: int = 100,
         tol: float = 1e-4,
         n_iter_no_change: int = 10,

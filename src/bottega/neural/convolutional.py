@@ -271,7 +271,7 @@ class ConvolutionalClassifier(ImageInputs, LabelNetwork):
 
     def _check_room(self) -> None:
         """Refuse filters that do not fit into the maps of some layer."""
-        sides = self.image_shape_[1:]
+        sides = list(self.image_shape_[1:])
         for i, _ in enumerate(np.atleast_1d(self.channels)):
             try:
                 sides = [

@@ -46,7 +46,7 @@ class GradientWays(Shown):
         """Return the ways as a table."""
         ways = list(self.gradients)
         errors = self.errors()
-        columns = {
+        columns: dict[str, list[Any]] = {
             "way": ways,
             "steps computed": [self.operations.get(way) for way in ways],
             "largest difference": [errors[way] for way in ways],

@@ -52,7 +52,7 @@ class RecurrentClassifier(RecurrentNetwork, LabelNetwork):
         How the length of steps changes.
     learning_rate_init : float, default=0.01
         First length of steps.
-    max_iter : int or "auto", default=30
+    max_iter : int or "auto", default=20
         Epochs: how often each sequence is seen. ``"auto"``: the best of the path.
     max_epochs : int, default=100
         Most epochs of the path.
@@ -151,7 +151,7 @@ class RecurrentClassifier(RecurrentNetwork, LabelNetwork):
         batch_size: int | str = "auto",
         learning_rate: str = "constant",
         learning_rate_init: float = 0.01,
-        max_iter: int | str = 30,
+        max_iter: int | str = 20,
         max_epochs: int = 100,
         tol: float = 1e-4,
         n_iter_no_change: int = 10,
@@ -230,7 +230,7 @@ class RecurrentRegressor(RegressorMixin, RecurrentNetwork):
         How the length of steps changes.
     learning_rate_init : float, default=0.01
         First length of steps.
-    max_iter : int or "auto", default=30
+    max_iter : int or "auto", default=20
         Epochs: how often each sequence is seen. ``"auto"``: the best of the path.
     max_epochs : int, default=100
         Most epochs of the path.
@@ -323,7 +323,7 @@ class RecurrentRegressor(RegressorMixin, RecurrentNetwork):
         batch_size: int | str = "auto",
         learning_rate: str = "constant",
         learning_rate_init: float = 0.01,
-        max_iter: int | str = 30,
+        max_iter: int | str = 20,
         max_epochs: int = 100,
         tol: float = 1e-4,
         n_iter_no_change: int = 10,

@@ -169,7 +169,8 @@ def network_starts(*, starts: int = 6, repeats: int = 4, random_state: int = 0) 
         )
         for start in range(starts)
     ]  # fmt: skip
-    few, many = [], []
+    few: list[float] = []
+    many: list[float] = []
     for _ in range(repeats):
         x, y = _wave(60, 0.3, rng)
         new, truth = _wave(400, 0.0, rng)

@@ -121,13 +121,13 @@ def network_regularizers(
               bool(np.all(np.diff(sizes) < 0)) and sizes[-1] < 0.5 * sizes[0]),
         Proof("weights below 0.005 of ten, lasso and decay", int(np.sum(np.abs(lassoed) < 0.005)),
               int(np.sum(np.abs(decayed) < 0.005)),
-              np.sum(np.abs(lassoed) < 0.005) >= 8 > np.sum(np.abs(decayed) < 0.005)),
+              bool(np.sum(np.abs(lassoed) < 0.005) >= 8 > np.sum(np.abs(decayed) < 0.005))),
         Proof("weights that are exactly zero, lasso", int(np.sum(lassoed == 0)), 0,
               not np.any(lassoed == 0)),
         # Noise of variance one doubles that of standardised inputs: weights are halved.
         Proof("size of weights with noise at the inputs, half of those without",
               float(np.linalg.norm(noisy)), float(np.linalg.norm(nothing)) / 2,
-              abs(np.linalg.norm(noisy) / np.linalg.norm(nothing) - 0.5) < 0.1),
+              bool(abs(np.linalg.norm(noisy) / np.linalg.norm(nothing) - 0.5) < 0.1)),
         *_dropout(rng),
         *_batch_normalization(rng),
         *_scales_and_shift(rng),
@@ -152,8 +152,8 @@ def network_regularizers(
 
 def _weights(hidden: tuple[int, ...], X: FloatArray, y: FloatArray, **options: Any) -> FloatArray:
     """Return the weights, without biases, of a trained network."""
-    given = {"alpha": 0.0, "learning_rate": "cosine", "learning_rate_init": 0.05, "max_iter": 300,
-             "n_iter_no_change": 600} | options  # fmt: skip
+    given: dict[str, Any] = {"alpha": 0.0, "learning_rate": "cosine", "learning_rate_init": 0.05,
+                             "max_iter": 300, "n_iter_no_change": 600} | options  # fmt: skip
     model = NetworkRegressor(hidden, activation="tanh", **given).fit(X, y)
     return np.concatenate([np.ravel(each) for each in model.arrays_.values() if np.ndim(each) == 2])
 
@@ -167,7 +167,7 @@ def _dropout(rng: np.random.Generator) -> list[Proof]:
     return [
         Proof("networks in dropout of 4 units", len(masks), 16, len(masks) == 2**4),
         Proof("mean output over all of them, of the whole", mean, float(h @ w),
-              abs(mean - h @ w) < 1e-12),
+              abs(mean - float(h @ w)) < 1e-12),
     ]  # fmt: skip
 
 
@@ -178,7 +178,8 @@ def _batch_normalization(rng: np.random.Generator) -> list[Proof]:
     normal = (z - mean) / np.sqrt(var + eps)
     undone = np.sqrt(var + eps) * normal + mean
     X, W = rng.normal(size=(4, 60)), rng.normal(size=(5, 4))
-    bare, normed = [], []
+    bare: list[float] = []
+    normed: list[float] = []
     for scale in (1.0, 20.0):
         for norm, found in ((False, bare), (True, normed)):
             sums = Node(scale * W) @ X

@@ -1,14 +1,13 @@
 """Images in the forms that people have them in, as rows of pixels."""
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import is_frame
-from bottega.core.params import Parameter
+from bottega.core.params import Integer, Parameter
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
@@ -25,7 +24,7 @@ class ImageShape(Parameter):
         return (
             isinstance(value, list | tuple)
             and len(value) in (2, 3)
-            and all(isinstance(k, Integral) and not isinstance(k, bool) and k > 0 for k in value)
+            and all(Integer(1).accepts(k) for k in value)
         )
 
     def describe(self) -> str:

@@ -124,6 +124,7 @@ class AttentionNetwork(nn.Module):
         x, mask, lengths = self._start(x, lengths)
         found = []
         for layer in self.layers:
+            assert isinstance(layer, AttentionLayer)
             found.append(layer.attention.weights(layer.before(x), mask) * mask[:, None, :, None])
             x = layer(x, mask)
         return torch.stack(found, 1)

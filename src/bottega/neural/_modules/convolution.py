@@ -11,11 +11,13 @@ from bottega.neural._images.padding import sides
 from bottega.neural._modules.activations import make_activation
 from bottega.neural._modules.augmentation import ChangedImages
 from bottega.neural._modules.dense import dense_layers
-from bottega.neural._modules.pooling import make_pooling
+from bottega.neural._modules.pooling import NormPooling, make_pooling
 from bottega.neural._modules.random_layers import AddedNoise, DroppedUnits
 from bottega.neural.conv_size import conv_size
 
 __all__ = ["BorderedConvolution", "ImageNetwork", "convolutions", "image_network"]
+
+_POOLS = (nn.MaxPool2d, nn.AvgPool2d, NormPooling)
 
 
 class BorderedConvolution(nn.Conv2d):
@@ -100,13 +102,14 @@ class ImageNetwork(nn.Module):
         """Return the maps (n, c, h, w) behind the activation of each convolution."""
         self.eval()
         x = self.front(x.view(-1, *self.shape))
-        starts = [i for i, each in enumerate(self.body) if isinstance(each, nn.Conv2d)]
+        layers = list(self.body.children())
         found = []
-        for start, stop in zip(starts, [*starts[1:], len(self.body)], strict=True):
-            for layer in self.body[start:stop]:
-                x = layer(x)
-                if type(layer).__module__.endswith("activation"):
-                    found.append(x)
+        for layer, after in zip(layers, [*layers[1:], None], strict=True):
+            x = layer(x)
+            if not isinstance(layer, _POOLS) and (
+                after is None or isinstance(after, (*_POOLS, nn.Conv2d))
+            ):
+                found.append(x)
         return found
 
 
