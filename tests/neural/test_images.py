@@ -135,6 +135,22 @@ def test_images_of_different_sizes_are_refused(fitted):
         fitted.predict(images[:, :0])
 
 
+def test_channels_come_first():
+    images, y = bars(20)
+    color = np.repeat(images[..., None], 3, axis=3)
+    with pytest.raises(InputError, match=r"looks like \(height, width, channels\)"):
+        ConvolutionalClassifier(**SMALL).fit(color, y)
+    model = ConvolutionalClassifier(**{**SMALL, "max_iter": 1}, image_shape=(6, 6, 3))
+    assert model.fit(color, y).image_shape_ == (6, 6, 3)
+
+
+def test_images_in_an_array_of_objects():
+    images, y = bars(20)
+    objects = np.empty(20, dtype=object)
+    objects[:] = list(images)
+    assert ConvolutionalClassifier(**{**SMALL, "max_iter": 1}).fit(objects, y).image_shape_[1] == 6
+
+
 def test_missing_pixels_and_large_batches_are_refused():
     images, y = bars(20)
     bad = images.copy()

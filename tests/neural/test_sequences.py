@@ -178,6 +178,13 @@ def test_bad_sequences_are_refused(each):
         model.predict([X[0][:0]])
 
 
+def test_one_sequence_in_a_list():
+    model = RecurrentClassifier(4, max_iter=1).fit([[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]], [0, 1, 0])
+    np.testing.assert_array_equal(
+        model.predict_proba([[1.0, 2.0, 3.0, 4.0]]), model.predict_proba([np.arange(1.0, 5.0)])
+    )
+
+
 def test_forms_of_sequences():
     assert packed(np.zeros((4, 3))) is None
     assert packed([[1.0, 2.0], [3.0, 4.0]]) is None  # a table written as lists

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from bottega.core.cards import Card
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Boolean, Choice, Integer, Parameter, Real
@@ -277,7 +279,7 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
         self, sequence: Any, names: Any = None, *, layer: int = 0, head: int = 0
     ) -> Any:
         """Draw the map of one sequence; `names` are of its places, words for example."""
-        maps = self.attention_maps([sequence] if self._of_table is False else [list(sequence)])
+        maps = self.attention_maps([np.asarray(sequence, dtype=np.float64)])
         if not (0 <= layer < maps.shape[1] and 0 <= head < maps.shape[2]):
             raise InputError(
                 f"layer={layer!r}, head={head!r}: there are {maps.shape[1]} layers and "

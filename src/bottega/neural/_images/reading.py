@@ -54,6 +54,8 @@ def flat_images(X: Any) -> tuple[Any, tuple[int, int, int] | None]:
     """
     if is_frame(X) or is_sparse(X) or np.isscalar(X) or X is None:
         return X, None
+    if isinstance(X, np.ndarray) and X.dtype == object and X.ndim == 1:
+        X = list(X)
     if isinstance(X, list | tuple):
         shapes = {np.shape(each) for each in X if isinstance(each, np.ndarray)}
         if len(shapes) > 1:
@@ -84,6 +86,11 @@ def shape_of(owner: str, p: int, given: Any, found: Any) -> tuple[int, int, int]
     By the parameter that was `given`, else as they were `found`; a row of a table is an image of
     one line.
     """
+    if given is None and found is not None and found[0] > 4 and found[2] in (1, 3, 4):
+        raise InputError(
+            f"X has images of {found}, which looks like (height, width, channels); channels come "
+            "first: give np.moveaxis(X, -1, 1), or image_shape if it is meant so."
+        )
     if given is None:
         return (1, 1, p) if found is None else found
     shape = tuple(int(k) for k in (given if len(given) == 3 else (1, *given)))

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.errors import InputError
+from bottega.core.frames import is_frame
 from bottega.core.rows import Rows
 from bottega.core.typing import Array
 from bottega.neural._network.estimator import Network
@@ -30,11 +32,8 @@ class SequenceInputs(Network):
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
         found = packed(X)
-        if found is None and not self._of_table:
-            try:
-                found = packed([each for each in X])  # noqa: C416  # of a table: rows
-            except TypeError:
-                found = None
+        if found is None and not self._of_table and not is_frame(X):
+            found = packed([np.asarray(each) for each in X])  # a table: sequences of one length
         if found is None:
             return with_lengths(super()._check_new(X))
         rows, width = found
