@@ -18,7 +18,12 @@ from benchmarks.measure import Result, cold_seconds, in_turns
 from bottega.neural import NetworkClassifier, NetworkRegressor
 
 LAYERS = (64, 32)
-STEADY = {"tol": 0.0, "n_iter_no_change": 10**6, "learning_rate_init": 1e-3}
+STEADY = {
+    "tol": 0.0,
+    "n_iter_no_change": 10**6,
+    "learning_rate": "constant",
+    "learning_rate_init": 1e-3,
+}
 
 
 def run(scale: float = 1.0) -> Iterator[Result]:

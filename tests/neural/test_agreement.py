@@ -47,7 +47,8 @@ SOLVERS = [
 @pytest.mark.parametrize("activation", ["relu", "tanh", "logistic"])
 def test_regression_follows_scikit_learn_step_for_step(options, activation):
     X, y = sample()
-    common = {"activation": activation, "learning_rate_init": 0.01, "batch_size": 20, **options}
+    steps = {"learning_rate": "constant", "learning_rate_init": 0.01, "batch_size": 20}
+    common = {"activation": activation, **steps, **options}
     still = {"shuffle": False, "tol": 0.0, "n_iter_no_change": 1000}
     peer = MLPRegressor(hidden_layer_sizes=(6, 5), alpha=0.3, random_state=0, **still, **common)
     start, peer = continued(peer, X, y, 8)
@@ -66,7 +67,8 @@ def test_regression_follows_scikit_learn_step_for_step(options, activation):
 def test_classification_follows_scikit_learn_step_for_step(classes):
     X, signal = sample()
     y = np.array(["a", "b", "c"])[np.argsort(np.argsort(signal)) * classes // len(signal)]
-    common = {"alpha": 0.0, "learning_rate_init": 0.01, "batch_size": 16}
+    steps = {"learning_rate": "constant", "learning_rate_init": 0.01, "batch_size": 16}
+    common = {"alpha": 0.0, **steps}
     peer = MLPClassifier(
         (7,), shuffle=False, tol=0.0, n_iter_no_change=1000, random_state=1, **common
     )
@@ -92,6 +94,7 @@ def test_without_hidden_layers_it_is_logistic_regression():
         (),
         alpha=alpha,
         solver="sgd",
+        learning_rate="constant",
         learning_rate_init=0.5,
         max_iter=600,
         n_iter_no_change=1000,

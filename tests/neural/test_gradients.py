@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bottega.neural import NetworkClassifier, NetworkRegressor
 from bottega.neural._training.backpropagation import Backpropagation
@@ -125,6 +127,25 @@ def test_embeddings_and_masks():
     training = training_of(model, X, y)
     assert training.by_hand is None
     assert_agree(training)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    layers=st.lists(st.integers(1, 6), max_size=3),
+    activation=st.sampled_from(["relu", "tanh", "sigmoid", "identity", "leaky_relu"]),
+    classes=st.integers(2, 4),
+    weighted=st.booleans(),
+    seed=st.integers(0, 100),
+)
+def test_written_out_derivatives_are_those_of_torch(layers, activation, classes, weighted, seed):
+    X, y = sample(seed=seed)
+    weight = np.arange(1.0, ROWS + 1) if weighted else None
+    model = NetworkClassifier(tuple(layers), activation=activation, random_state=seed)
+    training = training_of(model, X, np.argsort(np.argsort(y)) % classes, weight)
+    loss, by_hand = float(training.differentiate(training.rows.all())), differentiated(training)
+    training.by_hand = None
+    assert float(training.differentiate(training.rows.all())) == pytest.approx(loss, rel=1e-12)
+    assert by_hand.numpy() == pytest.approx(differentiated(training).numpy(), abs=1e-13)
 
 
 @pytest.mark.parametrize("name", list(CRITERIA))

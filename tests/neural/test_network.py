@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 import bottega
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.parallel import in_threads
 from bottega.core.stored import refuse_functions
 from bottega.neural import NetworkClassifier, NetworkRegressor
 from bottega.workbench import trusted_types
@@ -34,6 +35,18 @@ def test_the_seed_decides_everything_and_torch_is_left_alone():
     other = NetworkRegressor((6,), random_state=1, **options).fit(X, y).predict(X)
     assert np.array_equal(first, again)
     assert not np.allclose(first, other)
+    assert torch.equal(state, torch.get_rng_state())
+
+
+def test_networks_side_by_side_are_those_one_by_one():
+    def fitted(seed):
+        model = NetworkRegressor((6,), keep=0.7, batch_size=30, max_iter=5, random_state=seed)
+        return model.fit(X, y).predict(X)
+
+    state = torch.get_rng_state()
+    together = in_threads(fitted, range(4))
+    for seed, found in enumerate(together):
+        assert np.array_equal(found, fitted(seed))
     assert torch.equal(state, torch.get_rng_state())
 
 
@@ -131,6 +144,18 @@ def test_class_weights_multiply_rows():
     by_row = NetworkClassifier((5,), max_iter=10)
     by_row.fit(X, LABELS, sample_weight=[weight[label] for label in LABELS])
     assert by_class.predict_proba(X) == pytest.approx(by_row.predict_proba(X), rel=1e-12)
+
+
+def test_products_in_bfloat16_learn_nearly_the_same():
+    options = {"max_iter": 30, "early_stopping": True, "dtype": "float32"}
+    exact, coarse = (
+        NetworkClassifier((16,), autocast=autocast, **options).fit(X, LABELS)
+        for autocast in (False, True)
+    )
+    assert coarse.predict_proba(X).dtype == np.float64
+    # bfloat16 has 8 bits: the shares differ by a few hundredths, the labels hardly.
+    assert np.mean(coarse.predict(X) == exact.predict(X)) > 0.9
+    assert not np.array_equal(coarse.predict_proba(X), exact.predict_proba(X))
 
 
 def test_several_responses():

@@ -39,6 +39,7 @@ def test_adam_first_step_is_the_rate_whatever_the_gradient():
     ("how", "rates"),
     [
         ("constant", [1, 1, 1, 1]),
+        ("inverse", [1, 1 / 2, 1 / 3, 1 / 4]),
         ("invscaling", [1, 101**-0.5, 201**-0.5, 301**-0.5]),
         ("step", [1, 0.5**2, 0.5**5, 0.5**7]),
         ("cosine", [1, (1 + np.cos(np.pi / 4)) / 2, 0.5, (1 - np.cos(np.pi / 4)) / 2]),
@@ -46,16 +47,16 @@ def test_adam_first_step_is_the_rate_whatever_the_gradient():
 )
 def test_schedules(how, rates):
     schedule = Schedule(how, 1.0, horizon=4)
-    assert [schedule.rate(e, 100 * e) for e in range(4)] == pytest.approx(rates)
+    assert [schedule.rate(e, 100 * e, 300 * e) for e in range(4)] == pytest.approx(rates)
 
 
 def test_an_adaptive_rate_falls_until_it_is_tiny():
     schedule = Schedule("adaptive", 1e-3)
     assert schedule.goes_on()
-    assert schedule.rate(3, 0) == pytest.approx(2e-4)
+    assert schedule.rate(3, 0, 0) == pytest.approx(2e-4)
     while schedule.goes_on():
         pass
-    assert schedule.rate(9, 0) <= 1e-6
+    assert schedule.rate(9, 0, 0) <= 1e-6
 
 
 def test_an_epoch_shows_every_row_once():

@@ -81,10 +81,10 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         Trainings from different first weights; the one that is best on rows held out is kept.
     batch_size : int or "auto"
         Rows of a step; ``"auto"`` is 200, or all rows where there are fewer.
-    learning_rate : {"constant", "invscaling", "adaptive", "step", "cosine"}
-        How the length of steps changes: not; divided by the rows seen to the power `power_t`;
-        divided by 5 whenever the loss stops falling; halved every tenth of the epochs; along half
-        a wave to zero.
+    learning_rate : {"inverse", "constant", "invscaling", "adaptive", "step", "cosine"}
+        How the length of steps changes: divided by 1 + t / 300 after t steps; not; divided by the
+        rows seen to the power `power_t`; divided by 5 whenever the loss stops falling; halved every
+        tenth of the epochs; along half a wave to zero.
     learning_rate_init : float
         First length of steps.
     power_t : float
@@ -234,7 +234,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         huber_delta: float = 1.35,
         activation: str = "relu",
         solver: str = "adam",
-        alpha: float | str = 1e-4,
+        alpha: float | str = 0.1,
         l1: float = 0.0,
         smoothness: float = 0.0,
         drop: float | None = None,
@@ -245,12 +245,12 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         clip: float | None = None,
         tie: float = 0.0,
         tie_to: Any = None,
-        init: Any = "auto",
+        init: Any = "xavier",
         init_scale: float = 0.1,
         n_starts: int = 1,
         batch_size: int | str = "auto",
-        learning_rate: str = "constant",
-        learning_rate_init: float = 0.005,
+        learning_rate: str = "inverse",
+        learning_rate_init: float = 0.02,
         power_t: float = 0.5,
         momentum: float = 0.9,
         nesterovs_momentum: bool = True,

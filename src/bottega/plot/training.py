@@ -97,7 +97,11 @@ def activations_chart(layers: Mapping[str, Any]) -> Any:
         title = f"{name}: sd {number(float(flat.std()), 3)}, {np.mean(flat == 0):.0%} zero"
         titles.append(title)
         rows += records(
-            panel=title, left=edges[:-1], right=edges[1:], share=counts / max(counts.sum(), 1)
+            panel=title,
+            left=edges[:-1],
+            right=edges[1:],
+            share=counts / max(counts.sum(), 1),
+            bottom=0.0,
         )
     panel = (
         alt.Chart(alt.Data(values=rows))
@@ -106,6 +110,7 @@ def activations_chart(layers: Mapping[str, Any]) -> Any:
             x=x_axis("left", "activation", zero=False, grid=False, tickCount=4),
             x2="right",
             y=y_axis("share", "share", format="%", tickCount=4),
+            y2="bottom",
         )
         .properties(**_PANEL)
     )

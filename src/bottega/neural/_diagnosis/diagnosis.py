@@ -133,7 +133,7 @@ class OneBatchCheck:
                 "different responses, inputs that are not standardised, a learning_rate_init too "
                 "small or too large, or too few units."
             )
-        columns = {
+        columns: dict[str, Any] = {
             "rows": [self.n_rows],
             "steps": [len(self.losses) - 1],
             "first loss": [self.losses[0]],

@@ -14,6 +14,7 @@ class LookingInto:
     """What a network shows of itself, before and after a fit."""
 
     device: str = "auto"
+    loss_curve_: list[float]
 
     def overfit_one_batch(
         self, X: Any, y: Any = None, *, n_rows: int = 32, steps: int = 500

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from copy import deepcopy
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["first_module", "rebuilt_module", "seed_of_start"]
 
+_BUILDING = Lock()  # PyTorch's generator is one for all threads
+
 
 def seed_of_start(seed: int, start: int) -> int:
     """Return the seed of one of several starts; the first has the model's own."""
@@ -27,7 +30,7 @@ def seed_of_start(seed: int, start: int) -> int:
 def _bare_module(model: "Network", description: Mapping[str, Any], seed: int) -> torch.nn.Module:
     """Return a module of the description, or the user's, without touching PyTorch's generator."""
     given = model._option("module")
-    with torch.random.fork_rng(devices=[]):
+    with _BUILDING, torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         if given is None:
             built: torch.nn.Module = model._build(description)

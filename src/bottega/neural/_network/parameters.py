@@ -18,7 +18,7 @@ class LayerSizes(params.Parameter):
     def accepts(self, value: Any) -> bool:
         """Return True for whole numbers above zero; an empty sequence has no hidden layer."""
         if isinstance(value, Integral) and not isinstance(value, bool):
-            return value > 0
+            return int(value) > 0
         if not isinstance(value, list | tuple):
             return False
         whole = params.Integer(1)
@@ -74,7 +74,7 @@ TRAINING: Mapping[str, params.Parameter] = {
     ),
     "batch_size": params.Auto(params.Integer(1), help="rows of a step"),
     "learning_rate": params.Choice(
-        *("constant", "invscaling", "adaptive", "step", "cosine"),
+        *("constant", "inverse", "invscaling", "adaptive", "step", "cosine"),
         help="how the length of steps changes",
     ),
     "learning_rate_init": params.Real(0, open_low=True, log=True, help="first length of steps"),

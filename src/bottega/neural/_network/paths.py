@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["judged_curve", "predictions_of"]
 
 _FIRST_STEPS = 64  # of the optimiser, after which it is first asked whether more are of use
-_FIRST_EPOCHS = 8
+_FIRST_EPOCHS = 20
 _TRAINING_ROWS = 2_000  # of each fold, by which the training error is judged
 _FEW_ROWS = 500  # up to these every row is held out once; of more rows a fifth is
 

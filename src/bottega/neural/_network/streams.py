@@ -48,8 +48,8 @@ def learn_block(model: "TabularNetwork", X: Any, y: Any, classes: Any, sample_we
         model.max_iter_ = training.epochs
         model.stream_ = state_of(training)
     except BaseException:
-        vars(model).clear()
-        vars(model).update(before)
+        model.__dict__.clear()
+        model.__dict__.update(before)
         raise
 
 

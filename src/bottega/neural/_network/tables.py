@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bottega.core.stored import stored
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 
 __all__ = ["ResponseScale", "TableScale"]
 
@@ -15,7 +15,7 @@ _CONSTANT = 1e-12  # relative spread of a column that is constant
 
 def _center_and_scale(
     X: FloatArray, weight: FloatArray | None
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return the weighted mean and standard deviation of what is known in each column.
 
     A column that is constant has the scale 1, one that is unknown also the mean 0. The size of a
@@ -40,7 +40,7 @@ def _center_and_scale(
     mean = (w * Z).sum(axis=0) / total
     spread = np.sqrt((w * (Z - mean) ** 2).sum(axis=0) / total)
     scale = np.where(spread > _CONSTANT, spread * unit, 1.0)
-    return mean * unit, scale, known.all(axis=0)
+    return mean * unit, scale, np.asarray(known.all(axis=0))
 
 
 @stored
@@ -64,7 +64,7 @@ class TableScale:
     categories: IntArray
     center: FloatArray
     scale: FloatArray
-    masked: Array
+    masked: BoolArray
     levels: IntArray
 
     @classmethod

@@ -87,7 +87,7 @@ def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:
     """Return the weights of another model in the order of this one's vector."""
     arrays = getattr(other, "arrays_", {})
     named = dict(module.named_parameters())
-    if any(np.shape(arrays.get(name)) != tuple(p.shape) for name, p in named.items()):
+    if any(np.shape(arrays.get(name, 0)) != tuple(p.shape) for name, p in named.items()):
         raise ParameterError(
             f"{owner}: tie_to is not a fitted network of the same layers; give one with "
             f"{', '.join(str(tuple(p.shape)) for p in named.values())} as its weights."

@@ -22,7 +22,7 @@ def fingerprint(words: Any, arrays: Any) -> str:
     """Return what tells apart trainings: a digest of their settings and of their rows."""
     digest = sha256(repr(words).encode())
     for each in arrays:
-        digest.update(np.ascontiguousarray(each))
+        digest.update(np.ascontiguousarray(each).data)
     return digest.hexdigest()
 
 

@@ -121,7 +121,7 @@ class Training:
     def run_epoch(self) -> float:
         """Show every row once; return the mean of the objective over the epoch."""
         w, rules, optimizer = self.weights, self.rules, self.optimizer
-        rate = self.schedule.rate(self.epochs, self.epochs * len(self.rows))
+        rate = self.schedule.rate(self.epochs, self.epochs * len(self.rows), self.steps)
         generator = self.generator if rules.shuffle else None
         self.module.train()
         losses, sizes = [], []
@@ -213,7 +213,8 @@ def evaluate(
     parts = zip(*(each.split(at_once) for each in inputs), strict=True)
     with torch.autocast(inputs[0].device.type, torch.bfloat16, autocast):
         found = [module(*part) for part in parts]
-    return torch.cat(found) if len(found) != 1 else found[0]
+    outputs = torch.cat(found) if len(found) != 1 else found[0]
+    return outputs.to(next(module.parameters()).dtype) if autocast else outputs
 
 
 def out_of_memory(error: BaseException, batch_size: int) -> InputError:

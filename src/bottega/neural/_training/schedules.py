@@ -5,7 +5,8 @@ from math import cos, pi
 
 __all__ = ["SCHEDULES", "Schedule"]
 
-SCHEDULES = ("constant", "invscaling", "adaptive", "step", "cosine")
+SCHEDULES = ("constant", "inverse", "invscaling", "adaptive", "step", "cosine")
+_HALVED = 300  # steps after which an inverse rate is half the first
 _SMALLEST = 1e-6  # below this an adaptive rate ends the training, as in scikit-learn
 
 
@@ -15,10 +16,12 @@ class Schedule:
 
     Attributes
     ----------
-    how : {"constant", "invscaling", "adaptive", "step", "cosine"}
-        ``"invscaling"`` divides by the number of rows seen so far, to the power `power_t`;
-        ``"adaptive"`` divides by 5 each time the loss has stopped falling; ``"step"`` halves every
-        tenth of the `horizon`; ``"cosine"`` falls to zero over it along half a wave.
+    how : {"constant", "inverse", "invscaling", "adaptive", "step", "cosine"}
+        ``"inverse"`` divides by 1 + t / 300 after t steps: few steps stay long, many come to
+        rest, however many there will be; ``"invscaling"`` divides by the number of rows seen so
+        far, to the power `power_t`; ``"adaptive"`` divides by 5 each time the loss has stopped
+        falling; ``"step"`` halves every tenth of the `horizon`; ``"cosine"`` falls to zero over it
+        along half a wave.
     start : float
         The first rate.
     power_t : float
@@ -35,8 +38,10 @@ class Schedule:
     horizon: int = 200
     lowered: int = 0
 
-    def rate(self, epoch: int, rows_seen: int) -> float:
-        """Return the rate of an epoch, the first of which is 0."""
+    def rate(self, epoch: int, rows_seen: int, steps: int) -> float:
+        """Return the rate of an epoch, the first of which is 0, after so many rows and steps."""
+        if self.how == "inverse":
+            return self.start / (1 + steps / _HALVED)
         if self.how == "invscaling" and epoch:
             return float(self.start / (rows_seen + 1) ** self.power_t)
         if self.how == "adaptive":
