@@ -12,7 +12,9 @@ from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
-__all__ = ["ImageShape", "PixelScale", "flat_images", "shape_of"]
+__all__ = ["FARTHEST", "ImageShape", "PixelScale", "flat_images", "shape_of"]
+
+FARTHEST = 1e6  # standard deviations: squares of farther numbers overflow in single precision
 
 
 @dataclass(frozen=True)
@@ -126,8 +128,8 @@ class PixelScale:
         return cls(center * unit, (scale if scale > 1e-12 else 1.0) * unit)
 
     def inward(self, X: FloatArray) -> FloatArray:
-        """Return pixels in standard units."""
-        return np.asarray((X - self.center) / self.scale)
+        """Return pixels in standard units; beyond a million of them as a million."""
+        return np.clip((X - self.center) / self.scale, -FARTHEST, FARTHEST)
 
     def outward(self, Z: FloatArray) -> FloatArray:
         """Return pixels in their own units."""

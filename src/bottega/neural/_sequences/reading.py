@@ -14,6 +14,7 @@ from bottega.core.frames import is_frame
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.neural._images.reading import FARTHEST
 
 __all__ = ["SequenceScale", "packed", "with_lengths"]
 
@@ -107,10 +108,14 @@ class SequenceScale:
         return cls(center * unit, np.where(spread > 1e-12, spread, 1.0) * unit)
 
     def arrays(self, X: FloatArray) -> tuple[Array, ...]:
-        """Return steps (n, T, d) in standard units, zeros behind the ends, and the lengths."""
+        """Return steps (n, T, d) in standard units, zeros behind the ends, and the lengths.
+
+        What is farther than a million units counts as a million.
+        """
         steps, lengths = split(X, len(self.center))
         there = (np.arange(steps.shape[1]) < lengths[:, None])[:, :, None]
-        return np.where(there, (steps - self.center) / self.scale, 0.0), lengths
+        units = np.clip((steps - self.center) / self.scale, -FARTHEST, FARTHEST)
+        return np.where(there, units, 0.0), lengths
 
 
 def split(X: FloatArray, d: int) -> tuple[FloatArray, IntArray]:
