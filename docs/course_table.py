@@ -22,90 +22,14 @@ SOURCES = {
 
 # Claims whose methods are not built yet: what is claimed, and the family it waits for.
 WAITING: dict[str, tuple[str, str]] = {
-    "D-E20": (
-        "Gradients of sigmoids vanish with depth, those of rectifiers do not; small batches are "
-        "faster; dropout, decay and early stopping overfit less.",
-        "neural networks",
-    ),
     "D-E24": (
         "Parallel speed-up stays below Amdahl's bound, by overhead and imbalance.",
         "warehouse and cluster",
     ),
-    "D-E27": (
-        "Networks started near zero are nearly linear; there are many minima; many units with "
-        "decay beat few.",
-        "neural networks",
-    ),
-    "N-X1": (
-        "No plane separates an exclusive-or and a small network does; 14 of 16 labelings of "
-        "four points are separable.",
-        "neural networks",
-    ),
-    "N-X2": (
-        "Two hidden units separate it only with a bias at the output.",
-        "neural networks",
-    ),
-    "N-X3": (
-        "Deep linear networks are one matrix; wider hidden layers err less; deep and wide "
-        "compared at equal parameters.",
-        "neural networks",
-    ),
-    "N-X4": (
-        "Sigmoids saturate, rectifiers die and leaky ones do not; positive inputs couple "
-        "the signs of gradients.",
-        "neural networks",
-    ),
-    "N-X5": (
-        "Finite differences err in proportion to their step and cost a square of the "
-        "weights, backpropagation is linear in them.",
-        "neural networks",
-    ),
-    "N-X6": (
-        "Symbolic derivatives of rectifiers grow with every branch.",
-        "neural networks",
-    ),
-    "N-X7": (
-        "Clipping tames gradients at a cliff; powers of a matrix vanish or explode with its "
-        "spectral radius.",
-        "neural networks",
-    ),
-    "N-X8": (
-        "Outliers move squared errors most, absolute errors and Huber's least.",
-        "neural networks",
-    ),
-    "N-X9": (
-        "Convolutions need few parameters, follow shifts, and edge filters are zero on constants.",
-        "neural networks",
-    ),
-    "N-X10": (
-        "Parameters of recurrent networks do not depend on the length; their gradients "
-        "change with the lag.",
-        "neural networks",
-    ),
-    "N-X11": (
-        "Equal starting weights stay equal; the scale of the start decides the spread of "
-        "activations.",
-        "neural networks",
-    ),
-    "N-X12": (
-        "Decay shrinks weights and the lasso zeroes them; noise, augmentation, dropout and "
-        "batch normalisation regularise.",
-        "neural networks",
-    ),
-    "N-X13": (
-        "Rows of softmax attention sum to one, those of plain products do not; one batch "
-        "can be overfitted.",
-        "neural networks",
-    ),
 }
 
 # Parts of registered claims that wait too.
-PARTLY_WAITING: dict[str, tuple[str, str]] = {
-    "N-X18": (
-        "A linear autoencoder is principal components; one that is not linear follows a curve.",
-        "neural networks",
-    ),
-}
+PARTLY_WAITING: dict[str, tuple[str, str]] = {}
 
 # Charts shown on the page.
 PICTURES = ("A-E05", "A-E13", "A-E21", "A-E31")

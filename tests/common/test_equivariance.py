@@ -18,11 +18,12 @@ ALL = [each for each in estimators() if each.card.task in ("regression", "classi
 REGRESSORS = [each for each in ALL if each.card.task == "regression"]
 
 # What only takes time is small.
-SMALL = {"n_estimators": 10, "max_estimators": 10, "max_iter": 50}
+SMALL = {"n_estimators": 10, "max_estimators": 10, "max_iter": 50, "max_epochs": 12}
 
 _STEPS = "its steps are of a given length, whatever the units"
 _PRIOR = "its prior, or penalty, is a given number in the units of the inputs"
 _GAMMA = "where it chooses C, gamma is a number in units of the inputs: compare standardises them"
+_SHARED = "its weights are the same for every column, or step: all are to be in one unit"
 _DISTANCE = "distances mix the columns: their units are the weights of the columns"
 
 Y_UNITS = {"OnlineGradientDescentRegressor": _STEPS}
@@ -36,12 +37,16 @@ X_UNIT = {
     "SupportVectorRegressor": _GAMMA,
 }
 X_UNITS = X_UNIT | {
+    "AttentionClassifier": _SHARED,
     "BayesianRegression": _PRIOR,
+    "ConvolutionalClassifier": _SHARED,
     "KernelPerceptron": _DISTANCE,
     "KernelRidge": _DISTANCE,
     "NearestNeighborsClassifier": _DISTANCE,
     "NearestNeighborsRegressor": _DISTANCE,
     "ParzenClassifier": _DISTANCE,
+    "RecurrentClassifier": _SHARED,
+    "RecurrentRegressor": _SHARED,
     "ThinPlateSpline": "its penalty is on bends in all directions alike",
 }
 

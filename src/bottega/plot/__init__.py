@@ -3,9 +3,11 @@
 Each function takes arrays or an object with the named attributes, never a data frame library.
 """
 
+from bottega.plot.activation_functions import activation_functions_chart
 from bottega.plot.additive_effects import additive_effects_chart
 from bottega.plot.ascent import ascent_chart
 from bottega.plot.asymptotics import bias_variance_chart, curse_chart, rate_chart
+from bottega.plot.attention import attention_chart
 from bottega.plot.band import band_chart, smooth_chart, smooths_chart
 from bottega.plot.biplot import biplot_chart
 from bottega.plot.boundaries import boundaries_chart
@@ -80,9 +82,11 @@ from bottega.plot.worst_rows import worst_rows_chart
 __all__ = [  # made by docs/generate.py
     "DARK",
     "LIGHT",
+    "activation_functions_chart",
     "activations_chart",
     "additive_effects_chart",
     "ascent_chart",
+    "attention_chart",
     "band_chart",
     "bias_variance_chart",
     "biplot_chart",

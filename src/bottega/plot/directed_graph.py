@@ -14,6 +14,7 @@ __all__ = ["directed_graph_chart"]
 _LEVEL = 86  # pixels from one layer to the next
 _BOX = 30  # height of a node's box
 _BAR = 8  # height of the bar of its shares
+_NOTE = 16  # height of the words under its name
 _CHARACTER = 6.9  # mean width of one, in the font of the labels
 _LONGEST = 22  # characters of a label
 _MARGIN = 6
@@ -23,8 +24,10 @@ def directed_graph_chart(
     parents: Mapping[str, Sequence[str]],
     *,
     shares: Mapping[str, Mapping[str, float]] | None = None,
+    notes: Mapping[str, str] | None = None,
     marked: Sequence[str] = (),
     title: str = "Directed graph",
+    subtitle: str | None = None,
 ) -> Any:
     """Draw a graph in layers, each node below its parents.
 
@@ -35,10 +38,14 @@ def directed_graph_chart(
     shares : mapping of name to mapping of state to probability, optional
         Distribution of a node over its states, drawn as a bar under the name: the first state is
         light, the last dark. The tooltip has the numbers.
+    notes : mapping of name to str, optional
+        A few words or numbers under the name of a node.
     marked : sequence of str
         Nodes whose boxes stand out.
     title : str
         Title.
+    subtitle : str, optional
+        What to see in it, instead of what the bars are and which nodes are marked.
 
     Returns
     -------
@@ -58,9 +65,13 @@ def directed_graph_chart(
             "parents must name every node of the graph; "
             + (f"{unknown[0]!r} is a parent and no node." if unknown else "it is empty.")
         )
-    shares = shares or {}
-    boxed = _BOX + (_BAR + 6 if shares else 0)
-    wide = {name: max(_length(_short(name)) + 16, 44.0) for name in parents}
+    shares, words = shares or {}, notes or {}
+    boxed = _BOX + (_BAR + 6 if shares else 0) + (_NOTE if words else 0)
+    wide = {
+        name: max(_length(_short(name)), _length(_short(words.get(name, "")))) + 16
+        for name in parents
+    }
+    wide = {name: max(width, 44.0) for name, width in wide.items()}
     places, edges = layered(parents, wide)
     width = max(places[name][0] + wide[name] / 2 for name in parents) + 2 * _MARGIN
     height = max(level for _, level in places.values()) * _LEVEL + boxed + 2 * _MARGIN
@@ -76,6 +87,8 @@ def directed_graph_chart(
     rows = _edges(places, edges, boxed)
     for name in parents:
         rows += _node(name, places[name], wide[name], boxed, shares.get(name, {}), name in marked)
+        if name in words:
+            rows.append(_note(words[name], places[name], boxed))
     base = alt.Chart().encode(**at("x", "y"))
     corners = alt.Chart().encode(**at("left", "top"), x2="right", y2="bottom")
     tooltip = tips(("name:N", "variable"), ("detail:N", "distribution"))
@@ -88,20 +101,21 @@ def directed_graph_chart(
         only(heads, "head").encode(angle=turn),
         only(boxes, "node").encode(tooltip=tooltip, stroke=_stroke(), fill=_stroke()),
         only(base.mark_text(style="label"), "node").encode(text="text:N", tooltip=tooltip),
+        only(base.mark_text(style="label", fontSize=11), "note").encode(text="text:N"),
         only(corners.mark_rect(style="honest"), "share").encode(
             fillOpacity=shade(alt.FillOpacity, "tint", 0.12, 0.9),
             tooltip=tips(("name:N", "variable"), ("state:N",), ("p:Q", "probability", ".4~g")),
         ),
     ]
-    notes = []
-    if shares:
-        notes.append("Bars: probabilities of the states, the first light, the last dark.")
-    if marked:
-        notes.append(f"Given: {', '.join(map(str, marked))}.")
+    told = [] if subtitle is None else [subtitle]
+    if shares and subtitle is None:
+        told.append("Bars: probabilities of the states, the first light, the last dark.")
+    if marked and subtitle is None:
+        told.append(f"Given: {', '.join(map(str, marked))}.")
     return finish(
         alt.layer(*layers, data=alt.Data(values=rows)),
         title=title,
-        subtitle=notes,
+        subtitle=told,
         description=(
             f"{title} of {len(parents)} nodes and {len(edges)} edges: "
             + "; ".join(f"{', '.join(above)} -> {name}" for name, above in parents.items() if above)
@@ -168,6 +182,12 @@ def _node(
         )
         start += room * p
     return rows
+
+
+def _note(words: str, place: tuple[float, int], boxed: int) -> dict[str, Any]:
+    """Return the words at the lower end of a node's box."""
+    x, y = place[0] + _MARGIN, place[1] * _LEVEL + _MARGIN + boxed - _NOTE + 3
+    return {"kind": "note", "text": _short(words), "x": plain(x), "y": plain(y)}
 
 
 def _edges(

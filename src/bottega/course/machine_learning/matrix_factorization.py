@@ -18,6 +18,7 @@ from bottega.latent import (
     low_rank,
     svd,
 )
+from bottega.neural import Autoencoder
 from bottega.plot import component_images_chart, lines_chart
 
 __all__ = ["factors_of_ratings", "parts_of_tables"]
@@ -223,8 +224,9 @@ def _kept_length(model: MatrixFactorization, data: _Sampled, user: int, penalty:
 @experiment(
     "N-X18",
     claim="Nonnegative factors are parts that can be read, where singular vectors have both "
-    "signs; two patterns of the Boolean example leave one error.",
-    items="N167, N168",
+    "signs; two patterns of the Boolean example leave one error; a linear autoencoder is principal "
+    "components, and one that is not linear follows a curve.",
+    items="N167-N169, N172, N173",
     verdict="holds only if the last code of the Boolean example is (0, 1): with the printed "
     "(1, 0) there are three errors",
 )
@@ -263,6 +265,7 @@ def parts_of_tables(*, rows: int = 200, side: int = 6, random_state: int = 0) ->
              alike[0] > 0.95 > 0.9 > alike[1]),
         Proof("error of nonnegative factors, of singular vectors", error, least, error > least),
         Proof("rise of the objective of projected gradients", max(rise, 0.0), 0, rise <= 0),
+        *_autoencoders(rng),
         *_boolean(),
     ]  # fmt: skip
     shown = min(k, 6)
@@ -297,6 +300,25 @@ def _bars(side: int) -> FloatArray:
 def _cosines(one: FloatArray, two: FloatArray) -> FloatArray:
     a, b = (each / np.linalg.norm(each, axis=1, keepdims=True) for each in (one, two))
     return np.abs(a @ b.T)
+
+
+def _autoencoders(rng: np.random.Generator) -> list[Proof]:
+    """Reproduce rows through one number, linearly and along a curve."""
+    turn = rng.uniform(0, np.pi, 150)
+    arc = np.column_stack([np.cos(turn), np.sin(turn)])
+    best = low_rank(arc - arc.mean(axis=0), 1).error ** 2 / len(arc)
+    linear = Autoencoder(
+        1, hidden_layer_sizes=(), alpha=0.0, learning_rate="cosine", learning_rate_init=0.2,
+        batch_size=150, max_iter=300, n_iter_no_change=300,
+    ).fit(arc)  # fmt: skip
+    curved = Autoencoder(1, max_iter=80).fit(arc)
+    errors = [each.reconstruction_error_ for each in (linear, curved)]
+    return [
+        Proof("error of a linear autoencoder, of the first component", errors[0], best,
+             abs(errors[0] / best - 1) < 1e-4),
+        Proof("error of one with hidden units, of the first component", errors[1], best,
+             errors[1] < 0.2 * best),
+    ]  # fmt: skip
 
 
 def _boolean() -> list[Proof]:

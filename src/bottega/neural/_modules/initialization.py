@@ -53,5 +53,5 @@ def initialize(
             sd = spread(init, p, scale, activation)
             drawn = torch.empty(p.shape, dtype=torch.float64).normal_(0, sd, generator=generator)
             p.copy_(drawn)
-        elif name.endswith("bias"):
+        elif "bias" in name.rpartition(".")[2]:  # "bias_ih_l0" of a recurrent layer, say
             p.zero_()

@@ -48,6 +48,8 @@ class Network(LookingInto, Tuned):
     simplifies: ClassVar[bool] = False
     not_stored: ClassVar[tuple[str, ...]] = ("module",)  # code, which no file holds
 
+    _most_at_once: ClassVar[int] = 200  # rows of a batch where its size is "auto"
+
     # ------------------------------------------------------------------ hooks of a subclass
 
     def _learn_inputs(self, rows: Rows) -> Any:
@@ -169,7 +171,7 @@ class Network(LookingInto, Tuned):
     def _batch_size(self, n: int) -> int:
         given = self._option("batch_size")
         if isinstance(given, str):
-            return min(200, n)
+            return min(self._most_at_once, n)
         if given > n:
             raise ParameterError(
                 f"{type(self).__name__}: batch_size={given} is larger than the {n} training rows; "

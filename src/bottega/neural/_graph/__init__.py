@@ -1,0 +1,1 @@
+"""Operations of a computational graph, and derivatives written out as expressions."""

@@ -1,0 +1,1 @@
+"""Sequences of equal and unequal length, as rows."""
