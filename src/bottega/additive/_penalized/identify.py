@@ -14,11 +14,17 @@ from bottega.core.typing import BoolArray, FloatArray
 __all__ = ["check_rows", "determined"]
 
 _UNSEEN = 1e-11
+_LAST = 0.9  # what the last column counts where the first counts 1
 _MOST_TRIALS = 1e14  # a row
 
 
 def determined(blocks: Sequence[Block], gram: FloatArray, *, shrink: bool) -> BoolArray:
-    """Return which coefficients rows or penalties determine; one of two equal columns goes."""
+    """Return which coefficients rows or penalties determine; of equal columns the first stays.
+
+    Columns are taken one after the other, each time the one that those taken explain least. Columns
+    of unit length all tie at the start, and orthogonal ones remain so: each counts a little less
+    than the one before, or rounding would say which terms lose a column.
+    """
     total = gram / max(float(np.max(np.diag(gram))), 1e-300)
     size = np.diag(total).copy()
     start = 0
@@ -34,7 +40,7 @@ def determined(blocks: Sequence[Block], gram: FloatArray, *, shrink: bool) -> Bo
     diagonal = np.diag(total)
     kept = diagonal > 1e-14
     where = np.flatnonzero(kept)
-    root = 1 / np.sqrt(diagonal[where])
+    root = np.linspace(1.0, _LAST, len(where)) / np.sqrt(diagonal[where])
     scaled = total[np.ix_(where, where)] * root[:, None] * root
     _, pivots, rank, _ = lapack.dpstrf(scaled, tol=_UNSEEN, lower=1)
     kept[where[pivots[rank:] - 1]] = False

@@ -51,6 +51,8 @@ def _rotated(block: Block) -> tuple[Block, FloatArray | None]:
     total = sum(S / max(float(np.trace(S)), 1e-300) for S in block.penalties)
     values, Q = np.linalg.eigh(np.asarray(total))
     null = values < _NULL * values[-1]
+    if np.count_nonzero(null) > 1:
+        Q[:, null] = _settled(Q[:, null])
 
     def turned(S: FloatArray) -> FloatArray:
         found = Q.T @ S @ Q
@@ -77,3 +79,14 @@ def _rotated(block: Block) -> tuple[Block, FloatArray | None]:
         signs=signs,
     )
     return new, Q
+
+
+def _settled(N: FloatArray) -> FloatArray:
+    """Return the basis of a space, given by some orthonormal N, that does not depend on N.
+
+    Equal eigenvalues leave open which; and one of its columns may have to go, where other terms say
+    the same. The places of the coordinates, as seen within the space, have eigenvectors that do
+    not: their eigenvalues differ.
+    """
+    places = np.arange(1.0, len(N) + 1)
+    return np.asarray(N @ np.linalg.eigh(N.T @ (places[:, None] * N))[1])
