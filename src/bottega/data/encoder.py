@@ -159,13 +159,21 @@ class Encoder(TransformerMixin, BaseEstimator):
                 seen.update(values)
         if not statistics.rows:
             raise InputError("There are no rows to learn from.")
-        names = self._names_in()
-        self._learn_numbers(
-            statistics,
-            lambda: (self._read_numbers(convert.as_frame(chunk), names) for chunk in chunks),
-        )
+        self._learn_again(statistics, chunks)
         self._learn_levels(levels)
         return self
+
+    def fit_numbers(self, names: list[str], known: NumberStatistics, chunks: Any) -> "Encoder":
+        """Learn from known statistics of columns of numbers; `chunks` as in `fit_chunks`."""
+        self._check_params()
+        self._name(names, ["number"] * len(names), {})
+        self._learn_again(known, chunks)
+        self._learn_levels([])
+        return self
+
+    def _learn_again(self, known: NumberStatistics, chunks: Iterable[Any]) -> None:
+        read, names = self._read_numbers, self._names_in()
+        self._learn_numbers(known, lambda: (read(convert.as_frame(each), names) for each in chunks))
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Learn from `X` and encode it, reading it once."""
@@ -174,7 +182,7 @@ class Encoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Encode the columns of `X` that `fit` has seen."""
         check_is_fitted(self)
-        frame = _frame_or_none(X)
+        frame = convert.frame_or_none(X)
         if frame is None:
             return self._encode(self._read_array(X, reset=False), [], None)
         return self._encode(*self._read(frame), frame)
@@ -238,13 +246,13 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any) -> tuple[np.ndarray, Labels, Frame | None]:
         self._check_params()
-        frame = _frame_or_none(X)
+        frame = convert.frame_or_none(X)
         if frame is None:
             if self.kinds:
                 raise InputError("kinds needs a data frame; the columns of an array are numbers.")
             matrix = self._read_array(X, reset=True)
             self.kinds_ = ["number"] * matrix.shape[1]
-            self.decimal_: dict[str, str] = {}
+            self.decimal_ = {}
             labels: Labels = []
         else:
             if not len(frame) or not frame.columns:
@@ -259,9 +267,12 @@ class Encoder(TransformerMixin, BaseEstimator):
         return matrix, labels, frame
 
     def _read_names(self, frame: Frame) -> None:
-        self.kinds_, self.decimal_ = choose_kinds(frame, self.kinds, self.decimal)
-        self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        self.n_features_in_ = len(frame.columns)
+        self._name(frame.columns, *choose_kinds(frame, self.kinds, self.decimal))
+
+    def _name(self, names: list[str], kinds: list[str], decimal: dict[str, str]) -> None:
+        self.kinds_, self.decimal_ = kinds, decimal
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
 
     def _learn_numbers(self, statistics: NumberStatistics, passes: Any = None) -> None:
         layout = self._layout()
@@ -282,16 +293,11 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.scale_ = statistics.unit[kept]
         if not self.standardize or not kinds or self.keep_categories:
             return
+        fill = np.full(len(statistics.seen), np.nan)
+        fill[kept] = self.fill_
+        by_range = self.standardize == "min-max"
+        center, width, steady = (each[kept] for each in statistics.center_and_width(fill, by_range))
         scaled = ~boolean & (seen > 0)
-        if self.standardize == "min-max":
-            center, width = statistics.low[kept], (statistics.high - statistics.low)[kept]
-            steady = width == 0
-        else:
-            fill = np.full(len(statistics.seen), np.nan)
-            fill[kept] = self.fill_
-            center, width = (each[kept] for each in statistics.filled_moments(fill))
-            # Rounding leaves a constant column a tiny deviation: it must not be blown up.
-            steady = ~(width > 10 * np.finfo(float).eps * np.abs(center))
         self.center_[scaled] = center[scaled]
         self.scale_[scaled & ~steady] = width[scaled & ~steady]
 
@@ -313,7 +319,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         absent = np.isnan(matrix) if self.impute else None
         if absent is not None and absent.any():
             matrix = np.where(absent, self.fill_, matrix)
-        numeric = (matrix - self.center_) / self.scale_
+        numeric = matrix
+        if np.any(self.center_ != 0) or np.any(self.scale_ != 1):
+            numeric = (matrix - self.center_) / self.scale_
         if not labels and not self.marked_.size:
             return numeric
         widths = [len(columns) for columns in self._names_out(self._names_in())]
@@ -392,9 +400,3 @@ class Encoder(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _frame_or_none(X: Any) -> Frame | None:
-    if isinstance(X, np.ndarray):
-        return None
-    return convert.frame_or_none(X)

@@ -61,6 +61,61 @@ class QueryResult:
         return frame
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What of the rows is read: some columns, those that meet a condition, those of a span."""
+
+    columns: tuple[str, ...] | None = None
+    where: str | None = None
+    span: tuple[int, int] | None = None
+
+    def of(self, duckdb: Any, sql: str) -> str:
+        """Return a query for what is wanted of the answer to another."""
+        if self == EVERYTHING:
+            return sql
+        listed = "*"
+        if self.columns is not None:
+            listed = ", ".join('"' + name.replace('"', '""') + '"' for name in self.columns)
+        conditions = [] if self.where is None else [f"({self.where})"]
+        if self.span is not None:
+            start, end = self.span
+            conditions.append(f"(file_row_number >= {start} AND file_row_number < {end})")
+            listed = "* EXCLUDE (file_row_number)" if listed == "*" else listed
+        found = f"SELECT {listed} FROM (\n{sql.rstrip('; ')}\n)"
+        if conditions:
+            found += f" WHERE {' AND '.join(conditions)}"
+        if self.where is not None:
+            try:
+                statements = duckdb.extract_statements(found)
+            except duckdb.Error as error:
+                raise InputError(
+                    f"where={self.where!r} is not a condition: {_sentence(str(error))}."
+                ) from error
+            if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
+                raise InputError(f"where={self.where!r} is not one condition on the rows.")
+        return found
+
+
+EVERYTHING = Wanted()
+
+
+def parquet_rows(files: list[str]) -> list[int]:
+    """Return how many rows each of some Parquet files has, from their footers."""
+    duckdb = require("duckdb", "data")
+    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    try:
+        found = []
+        for each in files:
+            text_files.check_readable(each)
+            sql = "SELECT sum(num_rows) FROM parquet_file_metadata(?)"
+            found.append(int(connection.execute(sql, [_literal(each)]).fetchone()[0]))
+        return found
+    except duckdb.Error as error:
+        raise InputError(f"{each!r} is not valid parquet: {_sentence(str(error))}.") from error
+    finally:
+        connection.close()
+
+
 @contextmanager
 def open_query(
     path: str,
@@ -69,6 +124,7 @@ def open_query(
     encoding: str,
     text: set[str],
     decimal: str | None = None,
+    wanted: Wanted = EVERYTHING,
     *,
     whole: bool = False,
 ) -> Iterator[QueryResult]:
@@ -95,7 +151,7 @@ def open_query(
             else:
                 sql = _checked(duckdb, query)
             with limit:
-                result = connection.execute(sql)
+                result = connection.execute(wanted.of(duckdb, sql))
             yield QueryResult(result, [], kind, limit)
         except (duckdb.Error, RuntimeError) as error:  # the latter where it was interrupted
             if limit.passed:
@@ -120,7 +176,10 @@ def open_query(
         connection = duckdb.connect(":memory:", config=_SETTINGS)
         try:
             sql, options = _scan_query(connection, files, kind, text, decimal)
-            yield QueryResult(connection.execute(sql, options), files, kind)
+            if wanted.span is not None:
+                sql = sql.replace("union_by_name=true", "file_row_number=true")
+            found = connection.execute(wanted.of(duckdb, sql), options)
+            yield QueryResult(found, files, kind)
         except duckdb.Error as error:
             raise InputError(_explain(error, files, kind)) from error
         finally:
