@@ -11,7 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
-from bottega.core.chunks import CheckedChunks, Mergeable, parts_of
+from bottega.core.chunks import CheckedChunks, Mergeable, is_empty, parts_of
 from bottega.core.engine import HeldParts, current_engine
 from bottega.core.errors import InputError
 from bottega.core.estimator import AS_IT_IS, Estimator
@@ -78,7 +78,10 @@ class Chunked(Estimator):
             raise InputError(
                 f"Chunks are a list of (X, y), or an object to iterate over; got {chunks!r}."
             )
-        first = next(iter(chunks), None)
+        first = None
+        for first in chunks:
+            if not is_empty(parts_of(first)[0]):
+                break
         if first is None:
             raise InputError("There are no chunks to fit; give at least one (X, y).")
         X, y, _ = parts_of(first)

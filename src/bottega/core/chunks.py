@@ -24,7 +24,7 @@ from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import naming_texts, refuse_masked
 
-__all__ = ["CheckedChunks", "Mergeable", "Moments", "parts_of", "split_rows"]
+__all__ = ["CheckedChunks", "Mergeable", "Moments", "is_empty", "parts_of", "split_rows"]
 
 _COLUMNS = 8  # read with one pass over chunks, after the first
 
@@ -191,14 +191,20 @@ class CheckedChunks:
         self.chunks = part
         return list(self)
 
+    @property
+    def are_held(self) -> bool:
+        """Whether the workers of an engine hold the rows."""
+        return self._held is not None and current_engine() is not None
+
     def reduce(self, function: Callable[..., Any], folds: int = 1) -> Any:
         """Return ``function(X, y, w, fold)`` of all chunks, merged; None without rows.
 
         The rows are passed over where they are: here, or in parts by the workers of an engine. The
         function changes nothing, and returns what can be merged.
         """
-        if self._held is None or current_engine() is None:
+        if not self.are_held:
             return of_blocks(function, self.dealt(folds))
+        assert self._held is not None
         if folds == 1:
             return self._held.reduce(partial(_of_part_alone, function))
         dealt = partial(_of_dealt_part, function, folds, self.classes is not None)
@@ -269,12 +275,12 @@ class CheckedChunks:
             X, y, w = parts_of(chunk)
             if self.y_ndim == 0:
                 y = None
+            if is_empty(X):
+                continue
             refuse_masked(X=X, y=y, w=w)
             X = self._in_order(X, number)
             with naming_texts(X):
                 X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
-            if X.ndim == 2 and not len(X):
-                continue
             try:
                 X, y = self._rows(X, y)
                 if w is not None:
@@ -363,6 +369,12 @@ def _rows_by_class(part: list[Any]) -> Counter[Any]:
         else:
             found.update(np.asarray(y).tolist())
     return found
+
+
+def is_empty(X: Any) -> bool:
+    """Return True for a table without rows."""
+    shape = getattr(X, "shape", None)
+    return shape is not None and len(shape) == 2 and shape[0] == 0
 
 
 def parts_of(chunk: Any) -> tuple[Any, Any, Any]:

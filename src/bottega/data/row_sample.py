@@ -41,7 +41,7 @@ def sample_rows(frames: Iterable[Frame], size: int, seed: int, target: str | Non
     counts: Counter[Any] = Counter()
     start, bound = 0, np.uint64(np.iinfo(np.uint64).max)
     held = 0
-    shift = scramble(np.uint64(seed))
+    shift = scramble(np.array([seed], dtype=np.uint64))
     for frame in frames:
         numbers = np.arange(start, start + len(frame), dtype=np.uint64)
         start += len(frame)

@@ -89,7 +89,7 @@ class Wanted:
                 statements = duckdb.extract_statements(found)
             except duckdb.Error as error:
                 raise InputError(
-                    f"where={self.where!r} is not a condition: {_sentence(str(error))}."
+                    f"where={self.where!r} is not a condition: {sentence(str(error))}."
                 ) from error
             if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
                 raise InputError(f"where={self.where!r} is not one condition on the rows.")
@@ -99,19 +99,13 @@ class Wanted:
 EVERYTHING = Wanted()
 
 
-def parquet_rows(files: list[str]) -> list[int]:
-    """Return how many rows each of some Parquet files has, from their footers."""
+@contextmanager
+def opened() -> Iterator[tuple[Any, Any]]:
+    """Give DuckDB and a connection in memory, which is closed after the block."""
     duckdb = require("duckdb", "data")
     connection = duckdb.connect(":memory:", config=_SETTINGS)
     try:
-        found = []
-        for each in files:
-            text_files.check_readable(each)
-            sql = "SELECT sum(num_rows) FROM parquet_file_metadata(?)"
-            found.append(int(connection.execute(sql, [_literal(each)]).fetchone()[0]))
-        return found
-    except duckdb.Error as error:
-        raise InputError(f"{each!r} is not valid parquet: {_sentence(str(error))}.") from error
+        yield duckdb, connection
     finally:
         connection.close()
 
@@ -268,11 +262,12 @@ def _explain(error: Exception, files: list[File], kind: str) -> str:
     where = repr(files[0].name) if len(files) == 1 else f"one of the {len(files)} files"
     line = re.search(r"CSV Error on Line: (\d+)", text)
     if line:
-        return f"Line {line[1]} of {where} cannot be read: {_sentence(text, 2)}."
-    return f"The contents of {where} are not valid {kind}: {_sentence(text)}."
+        return f"Line {line[1]} of {where} cannot be read: {sentence(text, 2)}."
+    return f"The contents of {where} are not valid {kind}: {sentence(text)}."
 
 
-def _sentence(text: str, number: int = 0) -> str:
+def sentence(text: str, number: int = 0) -> str:
+    """Return one line of what DuckDB reported, without the name of the error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = lines[min(number, len(lines) - 1)] if lines else "no reason given"
     return re.sub(r"^[A-Z]\w*( [A-Z]\w*)* Error: ", "", line).rstrip(".!")
@@ -287,7 +282,7 @@ def _open_database(duckdb: Any, path: str, table: str | None, query: str | None)
         return duckdb.connect(str(Path(path).absolute()), read_only=True, config=_CLOSED)
     except duckdb.Error as error:
         raise InputError(
-            f"The file {path!r} cannot be opened as a DuckDB database: {_sentence(str(error))}."
+            f"The file {path!r} cannot be opened as a DuckDB database: {sentence(str(error))}."
         ) from error
 
 
@@ -345,4 +340,4 @@ def _refusal(duckdb: Any, error: Exception, path: str) -> str:
             f"The query on {path!r} reads or writes outside this file, directly or through a view, "
             "which is not allowed; copy what it needs into a table of the file."
         )
-    return f"The query on {path!r} failed: {_sentence(str(error))}."
+    return f"The query on {path!r} failed: {sentence(str(error))}."

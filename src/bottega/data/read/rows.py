@@ -12,8 +12,8 @@ from typing import Any, Protocol
 from bottega.core.errors import InputError
 from bottega.data import convert
 from bottega.data.read.chunks import read_chunks
-from bottega.data.read.duck import parquet_rows
 from bottega.data.read.files import find_files, frame_or_path, kind_of
+from bottega.data.read.parquet import check_alike, parquet_rows
 
 __all__ = ["FrameRows", "PartRows", "StoredRows", "rows_of"]
 
@@ -150,4 +150,9 @@ def rows_of(source: Any, options: Mapping[str, Any]) -> FrameRows:
         return DatasetRows(source, options.get("where"), int(options.get("rows", 10_000)))
     if isinstance(source, os.PathLike):
         source = os.fspath(source)
+    frame, path = frame_or_path(source)
+    if frame is None:
+        files = find_files(path)
+        if len(files) > 1 and kind_of(files) == "parquet":
+            check_alike(files)
     return StoredRows(source, options)
