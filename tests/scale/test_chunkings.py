@@ -15,8 +15,8 @@ CHUNKED = [each for each in estimators() if each.card.chunks]
 ENDS = [0, 3, 90, 91, 300, 500, 690, 700]  # seven uneven chunks
 
 # How exact the answers are. Sums of chunks are merged in another order than those of all rows,
-# which leaves 1e-9 of the size of the answers; what is found by iteration stops within its tolerance: a
-# relative gap of 1e-12 in the likelihood leaves about its root in the probabilities.
+# which leaves 1e-9 of the size of the answers; what is found by iteration stops within its
+# tolerance: a relative gap of 1e-12 in the likelihood leaves about its root in the probabilities.
 SETTINGS = {
     "LogisticRegression": ({"tol": 1e-12}, 1e-6),
     "KMeans": ({"n_clusters": 3, "random_state": 0}, 1e-9),

@@ -1,4 +1,4 @@
-"""Other processes and clusters: the same numbers, whoever makes them, and whoever dies meanwhile."""
+"""Other processes and clusters: the same numbers, whoever makes them and whoever dies."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ MODELS = {
     "lasso": (Lasso(), "y"),
     "least squares": (LeastSquares(), "y"),
     "discriminant": (LinearDiscriminant(), "label"),
-    "logistic": (LogisticRegression(alpha="auto", alphas=5, cv=3), "label"),
+    "logistic": (LogisticRegression(alpha="auto", alphas=2, cv=2), "label"),
     "k-means": (KMeans(3, random_state=0), None),
 }
 
@@ -83,7 +83,7 @@ def test_folds_by_number_are_those_of_all_rows(rows, cluster, monkeypatch):
     from bottega.core import chunks
 
     monkeypatch.setattr(chunks, "MOST_ORDERED", 100)  # as for more than a million rows
-    model = LogisticRegression(alpha="auto", alphas=4, cv=3)
+    model = LogisticRegression(alpha="auto", alphas=2, cv=2)
     here = clone(model).fit(rows_for("logistic", rows))
     with scale.on(cluster):
         there = clone(model).fit(rows_for("logistic", rows))
@@ -233,7 +233,10 @@ def test_ten_clients_at_once(cluster, rows):
 def test_a_worker_with_another_version(cluster, rows, monkeypatch):
     X, y, _, _ = rows
     monkeypatch.setattr(bottega, "__version__", "99.0")
-    with scale.on(cluster), pytest.raises(EngineError, match="this process 99.0: install the same"):
+    with (
+        scale.on(cluster),
+        pytest.raises(EngineError, match=r"this process 99.0: install the same"),
+    ):
         Ridge().fit(scale.source(X, y))
 
 
@@ -243,7 +246,7 @@ def test_a_scheduler_that_is_not_there_or_goes_away(rows, monkeypatch):
     X, y, _, _ = rows
     monkeypatch.setattr(sys.modules["bottega.scale.on"], "_PATIENCE", "0.3s")
     with (
-        pytest.raises(EngineError, match="No Dask scheduler answers at 'tcp://127.0.0.1:9'"),
+        pytest.raises(EngineError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"),
         scale.on("tcp://127.0.0.1:9"),
     ):
         pass
@@ -251,11 +254,10 @@ def test_a_scheduler_that_is_not_there_or_goes_away(rows, monkeypatch):
         pass
     with pytest.raises(ParameterError, match="not 3"), scale.on(3):
         pass
-    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
-    with LocalCluster(processes=False, **options) as own, Client(own) as client:
-        with scale.on(client):
-            own.close()
-            with pytest.raises(EngineError, match=r"scheduler.*has gone"):
-                Ridge().fit(scale.source(X, y, rows=100))
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(processes=False, **options) as own, Client(own) as client, scale.on(client):
+        own.close()
+        with pytest.raises(EngineError, match=r"scheduler.*has gone"):
+            Ridge().fit(scale.source(X, y, rows=100))
     with pytest.raises(EngineError, match="The client is closed"), scale.on(client):
         pass

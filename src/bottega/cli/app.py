@@ -72,6 +72,12 @@ Decimal = Annotated[
     typer.Option(help="Decimal sign of numbers, '.' or ','; found in each column by default."),
 ]
 Encoding = Annotated[str, typer.Option(help="Text encoding of the file.")]
+On = Annotated[
+    str | None,
+    typer.Option(
+        help="Where to work: the address of a Dask scheduler (tcp://host:8786), processes."
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 
 
@@ -170,6 +176,7 @@ def compare(
     encoding: Encoding = "utf-8",
     decimal: Decimal = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    on: On = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
     ] = False,
@@ -213,6 +220,7 @@ def compare(
             cost=cost,
             again=again,
             wanted=comparing.Wanted(out, save, leaderboard, charts, as_json),
+            on=on,
             quiet=quiet,
         )
 
@@ -296,6 +304,13 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV to write; standard output otherwise.")
     ] = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Read and predict some rows at a time; --out is a new folder of Parquet files.",
+        ),
+    ] = False,
     ids: Annotated[
         list[str] | None,
         typer.Option("--id", help="Column of the new rows to copy beside them (repeatable)."),
@@ -331,6 +346,7 @@ def predict(
             interval=interval,
             handle_unknown=handle_unknown,
             reading={"encoding": encoding, "decimal": decimal},
+            stream=stream,
             quiet=quiet,
         )
 

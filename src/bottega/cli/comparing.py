@@ -26,6 +26,7 @@ from bottega.core.files import write_atomically
 from bottega.data import read
 from bottega.report.content import URGENT
 from bottega.report.wording import in_words_of_the_command_line
+from bottega.scale import on as place
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
 from bottega.workbench.sizes import SMALL
@@ -81,6 +82,7 @@ def compare(
     cost: str | None,
     again: bool,
     wanted: Wanted,
+    on: str | None = None,
     quiet: bool,
 ) -> None:
     """Read, compare, certify, print the leaderboard, write report, model, charts."""
@@ -105,7 +107,7 @@ def compare(
             )
         if cost is not None and table.target is not None:
             comparing = {**comparing, "measure": read_costs(cost, table.classes)}
-        with shown_progress("comparing", quiet=quiet):
+        with shown_progress("comparing", quiet=quiet), place(on or "memory"):
             command = shlex.join(["bottega", *sys.argv[1:]])
             found = compare_methods(table, command=command, **comparing)
         ending = Ending()

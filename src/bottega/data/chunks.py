@@ -1,13 +1,14 @@
 """Data larger than memory, as numbers: chunks that any ``fit_chunks`` takes."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from bottega.core.errors import InputError
 from bottega.core.parts import RowSource
@@ -177,6 +178,11 @@ class EncodedChunks(RowSource):
             part._source = source
             found.append(part)
         return found
+
+    def pipeline(self, model: Any) -> Pipeline:
+        """Return the encoder and a model fitted to these chunks as one, for rows as stored."""
+        encoder = deepcopy(self.encoder).set_output(transform="pandas")
+        return Pipeline([("encode", encoder), ("model", model)])
 
     def sample(self, size: int, *, random_state: Any = 0) -> Any:
         """Return a random sample of the rows as they are stored, as a frame.

@@ -9,5 +9,7 @@
 
 from bottega.scale.on import on
 from bottega.scale.source import source
+from bottega.scale.speedup import SpeedUp, amdahl, speedup_report
+from bottega.scale.streaming import predict_to, score
 
-__all__ = ["on", "source"]
+__all__ = ["SpeedUp", "amdahl", "on", "predict_to", "score", "source", "speedup_report"]

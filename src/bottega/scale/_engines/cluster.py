@@ -64,7 +64,8 @@ class DaskEngine:
         """Give up the tasks that run."""
         with self._lock:
             running, self._running = self._running, set()
-        self.client.cancel(list(running))
+        if running and self.client.status == "running":
+            self.client.cancel(list(running))
 
     def hold(self, parts: Sequence[Any], load: Callable[[Any], Any]) -> "DaskParts":
         """Return parts that workers have read, and keep."""
@@ -153,9 +154,10 @@ class DaskParts:
 @contextmanager
 def told_apart() -> Iterator[None]:
     """Say in words what became of the cluster; errors of the tasks themselves go through."""
-    from distributed import KilledWorker
-    from distributed.client import FutureCancelledError
+    from distributed import KilledWorker, client
     from distributed.comm import CommClosedError
+
+    closed = getattr(client, "ClosedClientError", CommClosedError)  # not in older versions
 
     try:
         yield
@@ -164,7 +166,7 @@ def told_apart() -> Iterator[None]:
             f"Workers of the cluster died again and again at one task ({error}), perhaps for want "
             "of memory: give workers more memory, or the source more and smaller parts (rows=)."
         ) from error
-    except (FutureCancelledError, CommClosedError) as error:
+    except (client.FutureCancelledError, closed, CommClosedError) as error:
         raise EngineError(
             "The scheduler of the cluster has gone, or gave the work up; nothing was fitted. Start "
             "it again and repeat the call."
