@@ -177,6 +177,14 @@ def compare(
     decimal: Decimal = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     on: On = None,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="For data larger than memory: methods that fit chunks learn from all rows, others "
+            "from a sample.",
+        ),
+    ] = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
     ] = False,
@@ -221,6 +229,7 @@ def compare(
             again=again,
             wanted=comparing.Wanted(out, save, leaderboard, charts, as_json),
             on=on,
+            stream=stream,
             quiet=quiet,
         )
 

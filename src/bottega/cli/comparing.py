@@ -83,9 +83,16 @@ def compare(
     again: bool,
     wanted: Wanted,
     on: str | None = None,
+    stream: bool = False,
     quiet: bool,
 ) -> None:
     """Read, compare, certify, print the leaderboard, write report, model, charts."""
+    if stream:
+        from bottega.cli.streaming import compare_stream
+
+        with stopped_by_terminate(), interruption.remembered(), _warnings_as_notes(quiet):
+            compare_stream(data, reading, comparing, wanted, on=on, cost=cost, quiet=quiet)
+        return
     wanted.check(data, comparing.get("resume"), cost)
     if cost is not None and comparing["measure"] not in (None, "cost"):
         raise InputError("Give --measure or --cost, not both: costs are what rows are judged by.")

@@ -162,6 +162,11 @@ class EncodedChunks(RowSource):
         """The column to predict."""
         return self._roles.target
 
+    @property
+    def weight(self) -> str | None:
+        """The column of row weights."""
+        return self._roles.weight
+
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         names = [str(name) for name in self.encoder.get_feature_names_out()]
         for frame in self._rows():
