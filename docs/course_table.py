@@ -32,10 +32,6 @@ WAITING: dict[str, tuple[str, str]] = {
         "faster; dropout, decay and early stopping overfit less.",
         "neural networks",
     ),
-    "D-E24": (
-        "Parallel speed-up stays below Amdahl's bound, by overhead and imbalance.",
-        "warehouse and cluster",
-    ),
     "D-E27": (
         "Networks started near zero are nearly linear; there are many minima; many units with "
         "decay beat few.",
