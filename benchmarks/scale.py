@@ -1,9 +1,9 @@
 """Fits of a Parquet file that is larger than memory should hold, against DuckDB's own scan.
 
 ``python -m benchmarks.scale`` makes 20,000,000 x 20 numbers (about 3 GB) in ``build/scale`` and
-runs all cases; ``--rows 200000`` is a try. Every case runs in a process of its own, whose peak memory is
-counted; the scan is DuckDB's sum of the same columns in the same process, before and after the
-case. ``--cluster`` runs the large cases on a Dask cluster of two worker processes, too;
+runs all cases; ``--rows 200000`` is a try. Every case runs in a process of its own, whose peak
+memory is counted; the scan is DuckDB's sum of the same columns in the same process, before and
+after the case. ``--cluster`` runs the large cases on a Dask cluster of two worker processes, too;
 ``--constants`` measures what ``docs/guide/scale.rst`` computes its table from.
 """
 

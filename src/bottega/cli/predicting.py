@@ -63,8 +63,10 @@ def predict(
             return _predictions(saved, frame, probabilities, interval)
 
         with shown_progress("predicting", quiet=quiet):
-            text = [*labels, *(set(ids) - set(saved.columns))]
-            count = predict_to(saved, data, out, ids=ids, columns=columns_of, text=text, **reading)
+            written = [*labels, *(set(ids) - set(saved.columns))]
+            count = predict_to(
+                saved, data, out, ids=ids, columns=columns_of, text=written, **reading
+            )
         say(f"{count:,} predictions by {saved.method}: {out}", quiet)
         return
     frame = read_frame(data, **reading, text=[*labels, *(set(ids) - set(saved.columns))])

@@ -252,7 +252,7 @@ class Encoder(TransformerMixin, BaseEstimator):
                 raise InputError("kinds needs a data frame; the columns of an array are numbers.")
             matrix = self._read_array(X, reset=True)
             self.kinds_ = ["number"] * matrix.shape[1]
-            self.decimal_ = {}
+            self.decimal_: dict[str, str] = {}
             labels: Labels = []
         else:
             if not len(frame) or not frame.columns:
@@ -296,7 +296,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         fill = np.full(len(statistics.seen), np.nan)
         fill[kept] = self.fill_
         by_range = self.standardize == "min-max"
-        center, width, steady = (each[kept] for each in statistics.center_and_width(fill, by_range))
+        center, width, steady = statistics.center_and_width(fill, by_range)
+        center, width, steady = center[kept], width[kept], steady[kept]
         scaled = ~boolean & (seen > 0)
         self.center_[scaled] = center[scaled]
         self.scale_[scaled & ~steady] = width[scaled & ~steady]

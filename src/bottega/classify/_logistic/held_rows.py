@@ -47,7 +47,7 @@ class HeldRows(ChunkedRows):
         for block in self._chunks.dealt(self._rows_of.folds):
             yield self._rows_of.of(*block)
 
-    def blocks(self, W: IntArray) -> "_Blocks":
+    def blocks(self, W: IntArray) -> Any:
         return _Blocks(self, W)
 
     def block_of(self, W: IntArray, *chunk: Any) -> Block:

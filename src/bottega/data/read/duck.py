@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean, require
 from bottega.data.convert import EXACT
@@ -317,6 +318,8 @@ def _plain(frame: Any) -> Any:
 
     Those that floats cannot tell apart become Python's own integers.
     """
+    if all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):  # the usual case, at once
+        return frame
     data = nw.from_native(frame, eager_only=True)
     gaps = [
         name

@@ -93,7 +93,7 @@ class _OneThread:
 _threads = _OneThread()
 
 
-class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+class _Pickler(cloudpickle.Pickler):
     def __init__(self, stream: io.BytesIO) -> None:
         super().__init__(stream, protocol=pickle.HIGHEST_PROTOCOL)
         self.apart: dict[str, np.ndarray] = {}
@@ -111,7 +111,7 @@ class _Pickler(cloudpickle.Pickler):  # type: ignore[misc]
         dense = value if value.flags.forc else np.ascontiguousarray(value)
         order = "F" if dense.flags.f_contiguous and not dense.flags.c_contiguous else "C"
         digest = blake2b(f"{dense.dtype.str}{dense.shape}{order}".encode(), digest_size=16)
-        digest.update(memoryview(dense.T if order == "F" else dense).cast("B"))
+        digest.update((dense.T if order == "F" else dense).view(np.uint8).data)
         name = digest.hexdigest()
         self.apart[name] = dense
         return name
