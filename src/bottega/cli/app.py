@@ -72,12 +72,9 @@ Decimal = Annotated[
     typer.Option(help="Decimal sign of numbers, '.' or ','; found in each column by default."),
 ]
 Encoding = Annotated[str, typer.Option(help="Text encoding of the file.")]
-On = Annotated[
-    str | None,
-    typer.Option(
-        help="Where to work: the address of a Dask scheduler (tcp://host:8786), processes."
-    ),
-]
+On = Annotated[str | None, typer.Option(help="Work on a Dask scheduler (its address), processes.")]
+_STREAMED = "Data larger than memory, some rows at a time; predict --out is then a Parquet folder."
+Stream = Annotated[bool, typer.Option("--stream", help=_STREAMED)]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 
 
@@ -177,14 +174,7 @@ def compare(
     decimal: Decimal = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     on: On = None,
-    stream: Annotated[
-        bool,
-        typer.Option(
-            "--stream",
-            help="For data larger than memory: methods that fit chunks learn from all rows, others "
-            "from a sample.",
-        ),
-    ] = False,
+    stream: Stream = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
     ] = False,
@@ -313,13 +303,7 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV to write; standard output otherwise.")
     ] = None,
-    stream: Annotated[
-        bool,
-        typer.Option(
-            "--stream",
-            help="Read and predict some rows at a time; --out is a new folder of Parquet files.",
-        ),
-    ] = False,
+    stream: Stream = False,
     ids: Annotated[
         list[str] | None,
         typer.Option("--id", help="Column of the new rows to copy beside them (repeatable)."),

@@ -159,21 +159,20 @@ class Encoder(TransformerMixin, BaseEstimator):
                 seen.update(values)
         if not statistics.rows:
             raise InputError("There are no rows to learn from.")
-        self._learn_again(statistics, chunks)
-        self._learn_levels(levels)
+        self._learn_again(statistics, chunks, levels)
         return self
 
     def fit_numbers(self, names: list[str], known: NumberStatistics, chunks: Any) -> "Encoder":
         """Learn from known statistics of columns of numbers; `chunks` as in `fit_chunks`."""
         self._check_params()
         self._name(names, ["number"] * len(names), {})
-        self._learn_again(known, chunks)
-        self._learn_levels([])
+        self._learn_again(known, chunks, [])
         return self
 
-    def _learn_again(self, known: NumberStatistics, chunks: Iterable[Any]) -> None:
+    def _learn_again(self, known: NumberStatistics, chunks: Any, levels: list[Seen]) -> None:
         read, names = self._read_numbers, self._names_in()
         self._learn_numbers(known, lambda: (read(convert.as_frame(each), names) for each in chunks))
+        self._learn_levels(levels)
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Learn from `X` and encode it, reading it once."""
@@ -295,12 +294,10 @@ class Encoder(TransformerMixin, BaseEstimator):
             return
         fill = np.full(len(statistics.seen), np.nan)
         fill[kept] = self.fill_
-        by_range = self.standardize == "min-max"
-        center, width, steady = statistics.center_and_width(fill, by_range)
-        center, width, steady = center[kept], width[kept], steady[kept]
+        center, width, steady = statistics.center_and_width(fill, self.standardize == "min-max")
         scaled = ~boolean & (seen > 0)
-        self.center_[scaled] = center[scaled]
-        self.scale_[scaled & ~steady] = width[scaled & ~steady]
+        varies = scaled & ~steady[kept]
+        self.center_[scaled], self.scale_[varies] = center[kept][scaled], width[kept][varies]
 
     def _learn_levels(self, seen: list[Seen]) -> None:
         self.missing_level_ = [None in values and self.one_hot for values in seen]
