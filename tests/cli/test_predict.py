@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 
 import numpy as np
 import pandas as pd
@@ -240,3 +241,14 @@ def test_a_stream_of_rows_goes_to_a_folder(houses, price_model, tmp_path, run, o
 def test_a_place_to_work_that_is_none(houses, run, one_sentence):
     message = one_sentence(run("compare", houses, "--target", "price", "--on", "nowhere"))
     assert "'nowhere' is no place to work" in message
+
+
+def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
+    call = ("compare", houses, "--target", "price", "--stream")
+    done = run(*call, "--methods", "ridge,tree", "--outer", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found["leaderboard"]["method"]) == {"baseline", "ridge", "tree"}
+    assert found["certificate"]
+    message = one_sentence(run(*call, "--save", tmp_path / "m.skops"))
+    assert "--save needs all rows in memory" in message

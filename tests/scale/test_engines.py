@@ -23,6 +23,8 @@ from bottega.ensemble import BaggingRegressor, RandomForestRegressor
 from bottega.linear import Lasso, LeastSquares, Ridge
 from bottega.risk import nested_cv
 
+pytestmark = pytest.mark.slow  # processes start and import the package
+
 MODELS = {
     "ridge": (Ridge(), "y"),
     "lasso": (Lasso(), "y"),
@@ -109,7 +111,13 @@ def test_forests_folds_and_importance_elsewhere(rows, place):
     np.testing.assert_allclose(importance["importance"], here["importance"], rtol=1e-9)
 
 
-def test_a_comparison_elsewhere(cluster):
+def test_a_comparison_elsewhere(cluster, monkeypatch):
+    from bottega.scale._engines import cluster as engine
+
+    def refuse():
+        raise AssertionError("a task could not travel")
+
+    monkeypatch.setattr(engine, "one_core", refuse)
     options = {"methods": ["ridge", "tree"], "outer": 3, "stack": False, "random_state": 0}
     here = bottega.compare("diabetes", "target", **options)
     with scale.on(cluster):
@@ -240,7 +248,7 @@ def test_a_worker_with_another_version(cluster, rows, monkeypatch):
         Ridge().fit(scale.source(X, y))
 
 
-def test_a_scheduler_that_is_not_there_or_goes_away(rows, monkeypatch):
+def test_a_scheduler_that_is_not_there_or_goes_away(cluster, rows, monkeypatch):
     from distributed import Client, LocalCluster
 
     X, y, _, _ = rows
