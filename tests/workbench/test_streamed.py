@@ -78,6 +78,7 @@ def test_classes(frame, tmp_path):
     assert board["error"].idxmin() in ("linear_discriminant", "naive_bayes")
     assert board.loc["baseline", "error"] > 0.3
     assert not found.skipped
+    assert found.certificate.method == "Clopper-Pearson", found.certificate.method
 
 
 def test_bad_calls(frame):

@@ -34,6 +34,7 @@ from bottega.data.prepare import implied_names
 from bottega.data.row_sample import sample_rows
 from bottega.registry import methods as methods_for
 from bottega.risk.certify import certify_losses
+from bottega.workbench.entrants import unfitted
 
 __all__ = ["StreamedComparison", "compare_source"]
 
@@ -147,7 +148,7 @@ def compare_source(
     judged_by = get_loss(loss, task)
     if judged_by.method != "predict":
         raise InputError(f"{judged_by.title} judges probabilities; give a loss of predictions.")
-    entrants = [_Entrant(name, each) for name, each in _chosen(task, methods).items()]
+    entrants = [_Entrant(name, each, judged_by) for name, each in _chosen(task, methods).items()]
     sizes = np.zeros(outer + 1)  # rows of each fold
     for fold in range(1, outer + 1):
         held_out = FoldRows(source, outer + 1, [fold])
@@ -166,7 +167,7 @@ def compare_source(
     certificate = certify_losses(
         losses,
         sample_weight=weights,
-        zero_one=judged_by.name == "misclassification",
+        zero_one=judged_by.name == "zero_one",
         quantity=judged_by.title,
     )
     board = [each.line(sizes[1:], outer) for each in able]
@@ -239,8 +240,8 @@ class _Sample:
 class _Entrant:
     """A method, its model of the fold at hand, and the losses of all folds."""
 
-    def __init__(self, name: str, estimator: Any) -> None:
-        self.name, self.estimator = name, estimator()
+    def __init__(self, name: str, estimator: Any, loss: Loss) -> None:
+        self.name, self.estimator = name, unfitted(estimator, "min", loss)
         self.chunks = bool(estimator.card.chunks)
         self.weights = bool(estimator.card.weights)
         self.model: Any = None
