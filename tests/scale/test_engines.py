@@ -22,6 +22,7 @@ from bottega.data.array_rows import ArrayRows
 from bottega.ensemble import BaggingRegressor, RandomForestRegressor
 from bottega.linear import Lasso, LeastSquares, Ridge
 from bottega.risk import nested_cv
+from bottega.workbench import compare_source
 
 pytestmark = pytest.mark.slow  # processes start and import the package
 
@@ -124,6 +125,16 @@ def test_a_comparison_elsewhere(cluster, monkeypatch):
         there = bottega.compare("diabetes", "target", **options)
     assert there.leaderboard["method"].tolist() == here.leaderboard["method"].tolist()
     np.testing.assert_allclose(there.leaderboard["error"], here.leaderboard["error"], rtol=1e-9)
+
+
+def test_a_comparison_of_a_source_elsewhere(folder, cluster):
+    source = scale.source(folder, target="y", weight="weight", rows=100)
+    options = {"methods": ["ridge", "tree"], "outer": 2, "sample": 500}
+    here = compare_source(source, **options).leaderboard
+    with scale.on(cluster):
+        there = compare_source(source, **options).leaderboard
+    assert there["method"].tolist() == here["method"].tolist()
+    np.testing.assert_allclose(there["error"], here["error"], rtol=1e-9)
 
 
 def fragile_part(folder, number):
