@@ -21,12 +21,7 @@ SOURCES = {
 }
 
 # Claims whose methods are not built yet: what is claimed, and the family it waits for.
-WAITING: dict[str, tuple[str, str]] = {
-    "D-E24": (
-        "Parallel speed-up stays below Amdahl's bound, by overhead and imbalance.",
-        "warehouse and cluster",
-    ),
-}
+WAITING: dict[str, tuple[str, str]] = {}
 
 # Parts of registered claims that wait too.
 PARTLY_WAITING: dict[str, tuple[str, str]] = {}

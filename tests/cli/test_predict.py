@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import bottega
@@ -217,3 +219,36 @@ def test_numbers_stay_numbers_in_csv():
     assert [float(row["number"] or "nan") for row in rows[:2]] == [-5.0, 1.5]
     assert rows[0]["when"] == "2026-01-31"
     assert changed == 1
+
+
+def test_a_stream_of_rows_goes_to_a_folder(houses, price_model, tmp_path, run, one_sentence):
+    pd.read_csv(houses).to_parquet(tmp_path / "houses.parquet")
+    data, out = tmp_path / "houses.parquet", tmp_path / "out"
+    done = run("predict", price_model, data, "--stream", "--out", out, "--id", "rooms")
+    assert done.returncode == 0, done.stderr
+    found = pd.read_parquet(out)
+    expected = read_rows(run("predict", price_model, data).stdout)
+    assert list(found.columns) == ["rooms", "predicted_price"]
+    np.testing.assert_allclose(
+        found["predicted_price"], [float(row["predicted_price"]) for row in expected], rtol=1e-9
+    )
+    message = one_sentence(run("predict", price_model, data, "--stream", "--out", out))
+    assert "exists already" in message
+    message = one_sentence(run("predict", price_model, data, "--stream"))
+    assert "--stream: give --out the name of a new folder" in message
+
+
+def test_a_place_to_work_that_is_none(houses, run, one_sentence):
+    message = one_sentence(run("compare", houses, "--target", "price", "--on", "nowhere"))
+    assert "'nowhere' is no place to work" in message
+
+
+def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
+    call = ("compare", houses, "--target", "price", "--stream")
+    done = run(*call, "--methods", "ridge,tree", "--outer", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert set(found["leaderboard"]["method"]) == {"baseline", "ridge", "tree"}
+    assert found["certificate"]
+    message = one_sentence(run(*call, "--save", tmp_path / "m.skops"))
+    assert "--save needs all rows in memory" in message

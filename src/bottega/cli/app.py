@@ -72,6 +72,9 @@ Decimal = Annotated[
     typer.Option(help="Decimal sign of numbers, '.' or ','; found in each column by default."),
 ]
 Encoding = Annotated[str, typer.Option(help="Text encoding of the file.")]
+On = Annotated[str | None, typer.Option(help="Work on a Dask scheduler (its address), processes.")]
+_STREAMED = "Data larger than memory, some rows at a time; predict --out is then a Parquet folder."
+Stream = Annotated[bool, typer.Option("--stream", help=_STREAMED)]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 
 
@@ -170,6 +173,8 @@ def compare(
     encoding: Encoding = "utf-8",
     decimal: Decimal = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
+    on: On = None,
+    stream: Stream = False,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
     ] = False,
@@ -213,6 +218,8 @@ def compare(
             cost=cost,
             again=again,
             wanted=comparing.Wanted(out, save, leaderboard, charts, as_json),
+            on=on,
+            stream=stream,
             quiet=quiet,
         )
 
@@ -296,6 +303,7 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV to write; standard output otherwise.")
     ] = None,
+    stream: Stream = False,
     ids: Annotated[
         list[str] | None,
         typer.Option("--id", help="Column of the new rows to copy beside them (repeatable)."),
@@ -331,6 +339,7 @@ def predict(
             interval=interval,
             handle_unknown=handle_unknown,
             reading={"encoding": encoding, "decimal": decimal},
+            stream=stream,
             quiet=quiet,
         )
 

@@ -26,6 +26,7 @@ from bottega.core.files import write_atomically
 from bottega.data import read
 from bottega.report.content import URGENT
 from bottega.report.wording import in_words_of_the_command_line
+from bottega.scale import on as place
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
 from bottega.workbench.sizes import SMALL
@@ -81,9 +82,17 @@ def compare(
     cost: str | None,
     again: bool,
     wanted: Wanted,
+    on: str | None = None,
+    stream: bool = False,
     quiet: bool,
 ) -> None:
     """Read, compare, certify, print the leaderboard, write report, model, charts."""
+    if stream:
+        from bottega.cli.streaming import compare_stream
+
+        with stopped_by_terminate(), interruption.remembered(), _warnings_as_notes(quiet):
+            compare_stream(data, reading, comparing, wanted, on=on, cost=cost, quiet=quiet)
+        return
     wanted.check(data, comparing.get("resume"), cost)
     if cost is not None and comparing["measure"] not in (None, "cost"):
         raise InputError("Give --measure or --cost, not both: costs are what rows are judged by.")
@@ -105,7 +114,7 @@ def compare(
             )
         if cost is not None and table.target is not None:
             comparing = {**comparing, "measure": read_costs(cost, table.classes)}
-        with shown_progress("comparing", quiet=quiet):
+        with shown_progress("comparing", quiet=quiet), place(on or "memory"):
             command = shlex.join(["bottega", *sys.argv[1:]])
             found = compare_methods(table, command=command, **comparing)
         ending = Ending()

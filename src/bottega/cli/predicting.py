@@ -32,6 +32,7 @@ def predict(
     interval: float | None,
     handle_unknown: str | None,
     reading: dict[str, Any],
+    stream: bool = False,
     quiet: bool,
 ) -> None:
     """Predict new rows; the columns `ids` go along, and intervals where a level is given."""
@@ -42,12 +43,32 @@ def predict(
             f"--interval {interval:g}: give the share of new rows that the intervals should "
             "cover, between 0 and 1, such as 0.9."
         )
-    check_outputs({"--out": out}, {"the data": data, "the model": str(model)})
+    if not stream:
+        check_outputs({"--out": out}, {"the data": data, "the model": str(model)})
+    elif out is None:
+        raise InputError("--stream: give --out the name of a new folder of Parquet files.")
     saved = load(model)
     if interval is not None and saved.intervals is None:
         raise InputError(_why_no_limits(saved))
     steps = saved.model.named_steps
     labels = getattr(steps.get("encode") or steps.get("columns"), "text_columns", None) or ()
+    if stream:
+        from bottega.scale import predict_to
+
+        assert out is not None
+
+        def columns_of(frame: Any) -> dict[str, Any]:
+            if handle_unknown is not None:
+                handle_new_levels(saved, frame, labels, handle_unknown)
+            return _predictions(saved, frame, probabilities, interval)
+
+        with shown_progress("predicting", quiet=quiet):
+            written = [*labels, *(set(ids) - set(saved.columns))]
+            count = predict_to(
+                saved, data, out, ids=ids, columns=columns_of, text=written, **reading
+            )
+        say(f"{count:,} predictions by {saved.method}: {out}", quiet)
+        return
     frame = read_frame(data, **reading, text=[*labels, *(set(ids) - set(saved.columns))])
     columns = _ids(frame, ids)
     if handle_unknown is not None:

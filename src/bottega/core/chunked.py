@@ -2,6 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +11,12 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
-from bottega.core.chunks import CheckedChunks, Mergeable, parts_of
+from bottega.core.chunks import CheckedChunks, Mergeable, is_empty, parts_of
+from bottega.core.engine import HeldParts, current_engine
 from bottega.core.errors import InputError
 from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.parallel import at_most
+from bottega.core.parts import RowSource, hold_chunks
 
 __all__ = ["Chunked"]
 
@@ -25,10 +29,10 @@ class Chunked(Estimator):
 
         Parameters
         ----------
-        chunks : iterable of (X, y) or (X, y, w)
-            It may be iterated over more than once: a list, or an object whose ``__iter__`` starts
-            afresh (see `bottega.data.chunks`). A method without responses takes X alone, too, and
-            ignores y.
+        chunks : source, or iterable of (X, y) or (X, y, w)
+            A source (`bottega.scale.source`), or what may be iterated over more than once: a list,
+            or an object whose ``__iter__`` starts afresh. A method without responses takes X
+            alone, too, and ignores y.
 
         Returns
         -------
@@ -38,26 +42,31 @@ class Chunked(Estimator):
         """
         self._forget()
         self._check_params()
-        with at_most(getattr(self, "n_jobs", None)):
-            self._fit_checked(self._check_chunks(chunks))
+        try:
+            with at_most(getattr(self, "n_jobs", None)):
+                self._fit_checked(self._check_chunks(chunks))
+        except BaseException:
+            self._forget()  # a model that could not be fitted is not fitted
+            raise
         return self
 
+    def _fit_source(self, source: RowSource) -> Self:
+        return self.fit_chunks(source)
+
     def _fit_checked(self, checked: CheckedChunks) -> None:
-        statistics: Any = None
-        count = 0
-        for X, y, w, fold in checked.dealt(self._folds_of_chunks()):
-            block = self._statistics(X, y, w, fold)
-            statistics = block if statistics is None else statistics.merge(block)
-            count += len(X)
-        if statistics is None:
+        found = checked.reduce(self._counted_statistics, self._folds_of_chunks())
+        if found is None:
             raise InputError("The chunks have no rows to fit; give at least one row that counts.")
-        if count < self._least_rows:
+        if found.count < self._least_rows:
             raise InputError(
                 f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
-                f"weight; the chunks have {count}."
+                f"weight; the chunks have {found.count}."
             )
-        work = self._prepare_merged(statistics, checked)
+        work = self._prepare_merged(found.statistics, checked)
         self._finish(work, None, self._choose(work, None, AS_IT_IS))
+
+    def _counted_statistics(self, X: Any, y: Any, w: Any, fold: Any) -> "_Counted":
+        return _Counted(self._statistics(X, y, w, fold), len(X))
 
     def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
         if isinstance(chunks, Iterator):
@@ -69,7 +78,10 @@ class Chunked(Estimator):
             raise InputError(
                 f"Chunks are a list of (X, y), or an object to iterate over; got {chunks!r}."
             )
-        first = next(iter(chunks), None)
+        first = None
+        for first in chunks:
+            if not is_empty(parts_of(first)[0]):
+                break
         if first is None:
             raise InputError("There are no chunks to fit; give at least one (X, y).")
         X, y, _ = parts_of(first)
@@ -83,12 +95,16 @@ class Chunked(Estimator):
             raise InputError(f"y must have one axis; the first chunk's has {np.ndim(y)}.")
         # Sets the number of columns and their names; the rows are checked chunk by chunk.
         validate_data(self, X, skip_check_array=True)
+        engine = current_engine()
+        held = None if engine is None else hold_chunks(engine, chunks)
         if is_classifier(self):
-            self.classes_ = _classes_of(chunks)
+            self.classes_ = _classes_of(chunks) if held is None else _classes_held(held)
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
         gaps, read = get_tags(self).input_tags.allow_nan, self._reader_of_chunks(X)
-        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, names, gaps, read)
+        return CheckedChunks(
+            chunks, self.n_features_in_, np.ndim(y), classes, names, gaps, read, held
+        )
 
     def _reader_of_chunks(self, first: Any) -> Any:
         """Return what makes a matrix of the inputs of each chunk, or None where they are numbers.
@@ -112,6 +128,25 @@ class Chunked(Estimator):
     @abstractmethod
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> Any:
         """Return the prepared work from the merged statistics; the chunks may be read again."""
+
+
+@dataclass
+class _Counted:
+    """The statistics of rows, and how many rows there were."""
+
+    statistics: Any
+    count: int
+
+    def merge(self, other: Self) -> Self:
+        """Take in other rows."""
+        self.statistics = self.statistics.merge(other.statistics)
+        self.count += other.count
+        return self
+
+
+def _classes_held(held: HeldParts) -> Any:
+    """Return the classes among the rows of parts that an engine holds."""
+    return reduce(np.union1d, [each for each in held.map(_classes_of) if each is not None])
 
 
 def _classes_of(chunks: Iterable[Any]) -> Any:

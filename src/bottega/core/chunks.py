@@ -4,7 +4,10 @@ A statistic that can be updated with a block of rows and merged with another of 
 the same answer from an array, from a file larger than memory and from a cluster.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals.stable.v2 as nw
@@ -12,14 +15,16 @@ import numpy as np
 from sklearn.utils import check_array, check_X_y
 
 from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
+from bottega.core.engine import HeldParts, current_engine
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
+from bottega.core.parts import of_blocks
 from bottega.core.rows import check_weight
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import naming_texts, refuse_masked
 
-__all__ = ["CheckedChunks", "Mergeable", "Moments", "parts_of", "split_rows"]
+__all__ = ["CheckedChunks", "Mergeable", "Moments", "is_empty", "parts_of", "split_rows"]
 
 _COLUMNS = 8  # read with one pass over chunks, after the first
 
@@ -151,7 +156,8 @@ class CheckedChunks:
     has `n_features` columns (`names` is what those of data frames are taken by; with `allow_nan`
     values may be missing) and responses with `y_ndim` axes (0 for a method without responses, which
     ignores those that are there), labels among `classes` for a classifier, whose folds are
-    stratified by them. `read` makes a matrix of inputs that are not numbers.
+    stratified by them. `read` makes a matrix of inputs that are not numbers. `held` are the same
+    chunks where an engine holds them in parts.
     """
 
     def __init__(
@@ -163,6 +169,7 @@ class CheckedChunks:
         names: Any = None,
         allow_nan: bool = False,
         read: Callable[[Any], FloatArray] | None = None,
+        held: HeldParts | None = None,
     ) -> None:
         self.chunks = chunks
         self.allow_nan = allow_nan
@@ -171,8 +178,54 @@ class CheckedChunks:
         self.n_features = n_features
         self.y_ndim = y_ndim
         self.classes = classes
-
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
+        self._held: HeldParts | None = None
+        if held is not None:
+            self._held = held.then(self._of_part)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"chunks": (), "_held": None, "_folds": {}}  # how to check, no rows
+
+    def _of_part(self, part: Iterable[Any]) -> list[tuple[FloatArray, Any, Any]]:
+        """Return the checked rows of other chunks, which an engine's worker has read."""
+        self.chunks = part
+        return list(self)
+
+    @property
+    def are_held(self) -> bool:
+        """Whether the workers of an engine hold the rows."""
+        return self._held is not None and current_engine() is not None
+
+    def reduce(self, function: Callable[..., Any], folds: int = 1) -> Any:
+        """Return ``function(X, y, w, fold)`` of all chunks, merged; None without rows.
+
+        The rows are passed over where they are: here, or in parts by the workers of an engine. The
+        function changes nothing, and returns what can be merged.
+        """
+        if not self.are_held:
+            return of_blocks(function, self.dealt(folds))
+        assert self._held is not None
+        if folds == 1:
+            return self._held.reduce(partial(_of_part_alone, function))
+        dealt = partial(_of_dealt_part, function, folds, self.classes is not None)
+        return self._held.reduce(dealt, self._folds_of_parts(folds))
+
+    def _folds_of_parts(self, count: int) -> list[Any]:
+        """Return for each part the folds of its rows, or what was dealt before it."""
+        assert self._held is not None
+        if count not in self._folds:
+            self._folds[count] = self._deal(count)
+        known = self._folds[count]
+        sizes = self._held.map(_rows_by_class if known is None else _rows_of_part)
+        if known is not None:
+            ends = np.cumsum([0, *sizes])
+            return [known[start:end] for start, end in pairwise(ends)]
+        found: list[Any] = []
+        before: Counter[Any] = Counter()
+        for size in sizes:
+            found.append(dict(before))
+            before.update(size if self.classes is not None else {None: size.total()})
+        return found
 
     def dealt(self, count: int) -> Iterator[tuple[FloatArray, Any, Any, IntArray | None]]:
         """Yield ``(X, y, w, fold)``, with the fold of each row; None for one fold.
@@ -222,12 +275,12 @@ class CheckedChunks:
             X, y, w = parts_of(chunk)
             if self.y_ndim == 0:
                 y = None
+            if is_empty(X):
+                continue
             refuse_masked(X=X, y=y, w=w)
             X = self._in_order(X, number)
             with naming_texts(X):
                 X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
-            if X.ndim == 2 and not len(X):
-                continue
             try:
                 X, y = self._rows(X, y)
                 if w is not None:
@@ -278,6 +331,50 @@ class CheckedChunks:
         number = self.classes is None
         X, y = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return X, y if number else np.searchsorted(self.classes, y)
+
+
+def _of_part_alone(function: Callable[..., Any], part: list[Any]) -> Any:
+    return of_blocks(function, ((*block, None) for block in part))
+
+
+def _of_dealt_part(
+    function: Callable[..., Any], count: int, stratified: bool, part: list[Any], known: Any
+) -> Any:
+    """Return the statistics of a part by folds: the known ones, or those that a dealer gives."""
+
+    def dealt() -> Iterator[tuple[Any, ...]]:
+        start = 0
+        dealer = FoldDealer(count, start=dict(known)) if isinstance(known, dict) else None
+        for X, y, w in part:
+            if dealer is None:
+                fold = known[start : start + len(X)]
+            else:
+                fold = dealer.deal(len(X), y if stratified else None)
+            start += len(X)
+            yield X, y, w, fold
+
+    return of_blocks(function, dealt())
+
+
+def _rows_of_part(part: list[Any]) -> int:
+    return sum(len(X) for X, _, _ in part)
+
+
+def _rows_by_class(part: list[Any]) -> Counter[Any]:
+    """Return how many rows of a part have each code of a class; without classes, one count."""
+    found: Counter[Any] = Counter()
+    for X, y, _ in part:
+        if y is None or np.ndim(y) != 1:
+            found[None] += len(X)
+        else:
+            found.update(np.asarray(y).tolist())
+    return found
+
+
+def is_empty(X: Any) -> bool:
+    """Return True for a table without rows."""
+    shape = getattr(X, "shape", None)
+    return shape is not None and len(shape) == 2 and shape[0] == 0
 
 
 def parts_of(chunk: Any) -> tuple[Any, Any, Any]:

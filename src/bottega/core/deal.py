@@ -36,8 +36,8 @@ class FoldDealer:
     ----------
     folds : int
         How many folds.
-    start : int
-        Number of rows, without strata, that were dealt before.
+    start : int or dict
+        Number of rows that were dealt before; with strata, of each of them.
 
     Examples
     --------
@@ -48,9 +48,9 @@ class FoldDealer:
     (True, [2, 3, 2])
     """
 
-    def __init__(self, folds: int, *, start: int = 0) -> None:
+    def __init__(self, folds: int, *, start: int | dict[Any, int] = 0) -> None:
         self.folds = folds
-        self._dealt: dict[Any, int] = {None: start}
+        self._dealt: dict[Any, int] = start if isinstance(start, dict) else {None: start}
 
     def deal(self, n: int, strata: Any = None) -> IntArray:
         """Return the fold of each of the next `n` rows; rows of one stratum are dealt together."""

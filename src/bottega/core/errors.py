@@ -18,6 +18,7 @@ __all__ = [
     "BottegaError",
     "ConvergenceWarning",
     "DataWarning",
+    "EngineError",
     "InputError",
     "MissingExtra",
     "ModelFileError",
@@ -50,6 +51,10 @@ class InputError(BottegaError, ValueError):
 
 class ParameterError(InputError, TypeError):
     """A parameter has a value outside its declared set."""
+
+
+class EngineError(BottegaError, RuntimeError):
+    """The processes that work was sent to cannot do it."""
 
 
 class ModelFileError(InputError):

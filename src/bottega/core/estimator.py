@@ -29,6 +29,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.parallel import at_most
 from bottega.core.params import Parameter, check_params
+from bottega.core.parts import RowSource
 from bottega.core.rows import Rows, check_weight
 from bottega.core.validate import (
     check_response,
@@ -94,8 +95,8 @@ class Estimator(BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n, p)
-            Inputs.
+        X : array-like or data frame of shape (n, p), or a source
+            Inputs; or a source (`bottega.scale.source`), which has the responses and weights too.
         y : array-like of shape (n,), or (n, q) where the method takes several responses
             Responses, or class labels.
         sample_weight : array-like of shape (n,), optional
@@ -109,6 +110,13 @@ class Estimator(BaseEstimator):
         return self._fit(X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, walk: Walk = AS_IT_IS) -> Self:
+        if isinstance(X, RowSource):
+            if y is not None or sample_weight is not None or walk is not AS_IT_IS:
+                raise InputError(
+                    "A source has its own responses and weights: name their columns when it is "
+                    "made, and give fit the source alone."
+                )
+            return self._fit_source(X)
         self._forget()
         self._check_params()
         try:
@@ -120,6 +128,14 @@ class Estimator(BaseEstimator):
             self._forget()  # a model that could not be fitted is not fitted
             raise
         return self
+
+    def _fit_source(self, source: RowSource) -> Self:
+        """Fit to rows in chunks, where the method can."""
+        raise InputError(
+            f"{type(self).__name__} needs all rows in memory, and a source gives them in chunks: "
+            "draw a sample of them (source.sample), or use a method that fits chunks "
+            "(bottega.cards(chunks=True))."
+        )
 
     def _told(self) -> AbstractContextManager[None]:
         """Write the progress of a fit that is `verbose`."""

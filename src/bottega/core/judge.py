@@ -149,7 +149,9 @@ def judge_by_folds(
 
     if not folds:
         raise InputError("No fold has rows that count on both sides; give other folds.")
-    return judged_path(curve, rows, folds, in_threads(judge, folds, stage="folds"), loss, estimate)
+    return judged_path(
+        curve, rows, folds, in_threads(judge, folds, stage="folds", elsewhere=True), loss, estimate
+    )
 
 
 def judged_path(

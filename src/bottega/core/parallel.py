@@ -3,6 +3,8 @@
 The kernels and BLAS release the GIL, so threads do the work of processes without copying the data
 or importing everything again. Each thread's linear algebra keeps to its share of the cores. Work
 inside a task that asks for threads of its own runs in that task's thread: the cores are taken.
+Inside `bottega.scale.on` the threads only wait for other processes, to which tasks that share
+nothing but what they read are sent (`bottega.core.engine`).
 """
 
 import math
@@ -18,14 +20,24 @@ from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from bottega.core import interruption, progress
+from bottega.core.engine import current_engine, sent
 from bottega.core.errors import ParameterError
 from bottega.core.threads import libraries_in, linear_algebra_in
 
-__all__ = ["at_most", "available_cores", "in_threads", "run_tasks", "spare_threads", "threads_of"]
+__all__ = [
+    "at_most",
+    "available_cores",
+    "in_threads",
+    "one_core",
+    "run_tasks",
+    "spare_threads",
+    "threads_of",
+]
 
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
 
+_AHEAD = 2  # tasks per worker of an engine that are on their way at once
 _LOOK = 0.5  # seconds after which a waiting thread looks whether it was interrupted
 
 _thread = threading.local()
@@ -34,6 +46,17 @@ _allowed: ContextVar[int | None] = ContextVar("allowed", default=None)
 
 def _mark_busy() -> None:
     _thread.busy = True
+
+
+@contextmanager
+def one_core() -> Iterator[None]:
+    """Run what is inside as a task: its cores are taken, so that it starts no threads."""
+    before = getattr(_thread, "busy", False)
+    _mark_busy()
+    try:
+        yield
+    finally:
+        _thread.busy = before
 
 
 def available_cores() -> int:
@@ -83,6 +106,7 @@ def run_tasks(
     stage: str = "",
     deadline: float | None = None,
     leave: bool = False,
+    waiting: bool = False,
     detail: Callable[[Key, Answer], Any] | None = None,
 ) -> tuple[dict[Key, Answer], bool]:
     """Run the tasks, in order of their start, and return their answers and whether all ran.
@@ -92,10 +116,15 @@ def run_tasks(
     `leave` nothing is waited for: a task that runs then goes on in its thread, which does not keep
     the process alive, and its answer is lost. An exception of a task is raised here, when no other
     task runs any more. Progress is reported with what `detail` makes of a task's key and answer.
+    Tasks that send their work to an engine (`bottega.core.engine.sent`) are `waiting`: there are
+    then as many threads as keep its workers busy.
     """
     if getattr(_thread, "busy", False):  # the cores are taken: in this thread, one by one
         return {key: task() for key, task in tasks}, True
     wanted = spare_threads(n_jobs)
+    engine = current_engine() if waiting else None
+    if engine is not None:
+        wanted = _AHEAD * engine.workers
     threads = min(wanted, max(len(tasks), 1))
     share = min(wanted, available_cores()) // threads  # of linear algebra in each thread
     answers: dict[Key, Answer] = {}
@@ -112,6 +141,8 @@ def run_tasks(
         except (Empty, KeyboardInterrupt):
             complete = False
             crew.dismiss()
+            if engine is not None:
+                engine.cancel()
             interruption.forget()
             if not leave:
                 answers.update(crew.last_answers())
@@ -192,19 +223,28 @@ class _Crew:
 
 
 def in_threads(
-    function: Callable[[Any], Answer], items: Iterable[Any], *, stage: str = ""
+    function: Callable[[Any], Answer],
+    items: Iterable[Any],
+    *,
+    stage: str = "",
+    elsewhere: bool = False,
 ) -> list[Answer]:
     """Return ``function(item)`` for each item, in order; all of them, or the exception.
 
-    Ctrl-C does not wait for what runs: its answers are not wanted.
+    Ctrl-C does not wait for what runs: its answers are not wanted. A function that changes nothing
+    may run `elsewhere`, in the processes of an engine.
 
     Examples
     --------
     >>> in_threads(abs, [-1, 2, -3])
     [1, 2, 3]
     """
-    tasks = [(i, partial(function, item)) for i, item in enumerate(items)]
-    answers, complete = run_tasks(tasks, stage=stage, leave=True)
+    tasks: list[tuple[int, Callable[[], Answer]]] = [
+        (i, partial(function, item)) for i, item in enumerate(items)
+    ]
+    if elsewhere and not getattr(_thread, "busy", False):
+        tasks = [(i, partial(sent, task)) for i, task in tasks]
+    answers, complete = run_tasks(tasks, stage=stage, leave=True, waiting=elsewhere)
     if not complete:
         raise KeyboardInterrupt
     return [answers[i] for i in range(len(tasks))]

@@ -1,14 +1,20 @@
 """Data larger than memory, as numbers: chunks that any ``fit_chunks`` takes."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy, deepcopy
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 
 from bottega.core.errors import InputError
+from bottega.core.parts import RowSource
+from bottega.core.seeds import seed_of
 from bottega.data import convert
+from bottega.data._encode.statistics import NumberStatistics
 from bottega.data._inspect.chunk_kinds import ChunkedColumn
 from bottega.data._inspect.examine import check_kinds, class_labels
 from bottega.data._inspect.notes import is_left_out
@@ -16,8 +22,10 @@ from bottega.data._inspect.roles import assign_roles
 from bottega.data.columns import UNUSABLE
 from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
-from bottega.data.read import is_query, read_chunks
+from bottega.data.read import is_query
 from bottega.data.read.files import is_boolean
+from bottega.data.read.rows import FrameRows, rows_of
+from bottega.data.row_sample import sample_rows
 
 __all__ = ["EncodedChunks", "chunks"]
 
@@ -25,12 +33,14 @@ __all__ = ["EncodedChunks", "chunks"]
 def chunks(
     source: Any,
     *,
-    target: str,
+    target: str | None = None,
     rows: int = 10_000,
     kinds: Mapping[str, str] | None = None,
     weight: str | None = None,
+    group: str | None = None,
     ignore: str | Iterable[str] = (),
     encoder: Encoder | None = None,
+    where: Any = None,
     table: str | None = None,
     query: str | None = None,
     encoding: str = "utf-8",
@@ -39,28 +49,36 @@ def chunks(
 
     The columns are read as `read` and `Encoder` read them together: kinds are inferred from all
     rows; keys, constants and free text are left out; categories and missing values are encoded the
-    same in every chunk. Two passes over the rows learn this; for more than some millions of
-    numbers the medians, which stand in for missing values, take four more. At no time is more than
-    a chunk in memory, beside the distinct values of texts and keys: name columns with many of them
-    in `ignore`.
+    same in every chunk. One pass over the rows learns this where all columns are numbers, two where
+    there are categories, dates or truth values. The medians, which stand in for missing values, are
+    exact; a long column whose first rows are not like the others takes four passes more. At no time
+    is more than a chunk in memory, beside the distinct values of texts and keys: name columns with
+    many of them in `ignore`. Later passes read only the columns that are used.
 
     Parameters
     ----------
-    source : path, frame or name
-        What `read` takes; a pattern such as ``"folder/*.parquet"`` for many files.
-    target : str
-        The column to predict; rows where it is missing are left out.
+    source : path, frame, name or dataset
+        What `read` takes; a pattern such as ``"folder/*.parquet"`` for many files; an Arrow
+        dataset. (`bottega.scale.source` takes arrays and Dask's collections, too.)
+    target : str, optional
+        The column to predict; rows where it is missing are left out. Methods without responses
+        need none.
     rows : int
         Rows of a chunk, up to the size of the pieces in which they come.
     kinds : dict of str to str, optional
         Kinds that override the inferred ones, as in `Table`.
     weight : str, optional
         The column of row weights.
+    group : str, optional
+        The column of groups, which is no input.
     ignore : str or iterable of str
         Columns to leave out.
     encoder : Encoder, optional
         How to encode; by default numbers keep their scale (``Encoder(standardize=False)``), as most
         methods that fit chunks standardise by themselves.
+    where : str or Arrow expression, optional
+        A condition that rows must meet: SQL for files (``"year >= 2020"``), an expression for an
+        Arrow dataset. It is checked where the rows are read.
     table, query, encoding
         As in `read`.
 
@@ -85,16 +103,31 @@ def chunks(
         )
     kinds = {str(name): kind for name, kind in (kinds or {}).items()}
     text = [name for name, kind in kinds.items() if kind in ("category", "text", "id")]
-    options = {"rows": rows, "table": table, "query": query, "encoding": encoding, "text": text}
-    left_out = {ignore} if isinstance(ignore, str) else set(ignore)
-    return EncodedChunks(source, options, target, weight, left_out, kinds, encoder)
+    options = {"rows": rows, "table": table, "query": query, "encoding": encoding, "where": where}
+    roles = _Roles(target, weight, group, {ignore} if isinstance(ignore, str) else set(ignore))
+    return EncodedChunks(rows_of(source, options), roles, kinds, text, encoder)
 
 
-class EncodedChunks:
+@dataclass(frozen=True)
+class _Roles:
+    """What columns are for, where they are not inputs."""
+
+    target: str | None
+    weight: str | None
+    group: str | None
+    ignore: set[str]
+
+    @property
+    def used(self) -> list[str]:
+        """The columns that chunks are made of, beside the inputs."""
+        return [name for name in (self.target, self.weight) if name is not None]
+
+
+class EncodedChunks(RowSource):
     """Chunks ``(X, y)`` or ``(X, y, w)`` of encoded rows; made by `chunks`.
 
     X is a data frame with the names of the encoded columns, y the target: numbers as they are,
-    anything else as labels.
+    anything else as labels; None without a target.
 
     Attributes
     ----------
@@ -106,81 +139,206 @@ class EncodedChunks:
 
     def __init__(
         self,
-        source: Any,
-        options: Mapping[str, Any],
-        target: str,
-        weight: str | None,
-        ignore: set[str],
+        source: FrameRows,
+        roles: _Roles,
         kinds: Mapping[str, str],
+        text: list[str],
         encoder: Encoder | None,
     ) -> None:
-        self._source, self._options = source, dict(options)
-        self._target, self._weight = target, weight
-        self.kinds, decimal = self._infer(ignore, kinds)
-        self.encoder = clone(Encoder(standardize=False) if encoder is None else encoder)
-        self.encoder.set_params(kinds=self.kinds, decimal=decimal).fit_chunks(_FeatureFrames(self))
+        self._source, self._roles, self._text = source, roles, text
+        learner = _Learner(self, kinds)
+        self.kinds, self._text = learner.kinds, learner.text
+        encoder = clone(Encoder(standardize=False) if encoder is None else encoder)
+        encoder.set_params(kinds=self.kinds, decimal=learner.decimal)
+        if learner.numbers is None:
+            self.encoder = encoder.fit_chunks(_FeatureFrames(self))
+        else:
+            self.encoder = encoder.fit_numbers(
+                list(self.kinds), learner.numbers, _FeatureFrames(self)
+            )
+
+    @property
+    def target(self) -> str | None:
+        """The column to predict."""
+        return self._roles.target
+
+    @property
+    def weight(self) -> str | None:
+        """The column of row weights."""
+        return self._roles.weight
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         names = [str(name) for name in self.encoder.get_feature_names_out()]
         for frame in self._rows():
             matrix = self.encoder.transform(self._features(frame))
             X = nw.from_numpy(matrix, names, backend=frame.implementation).to_native()
-            if self._weight is None:
-                yield X, self._response(frame)
-            else:
-                yield X, self._response(frame), convert.numbers(frame[self._weight])
+            y, weight = self._response(frame), self._roles.weight
+            yield (X, y) if weight is None else (X, y, convert.numbers(frame[weight]))
 
-    def _frames(self) -> Iterator[Frame]:
-        for chunk in read_chunks(self._source, **self._options):
+    def parts(self) -> "list[EncodedChunks]":
+        """Return the chunks in parts that other processes can read, encoded as they are here."""
+        found = []
+        for source in self._source.parts():
+            part = copy(self)
+            part._source = source
+            found.append(part)
+        return found
+
+    def pipeline(self, model: Any) -> Pipeline:
+        """Return the encoder and a model fitted to these chunks as one, for rows as stored."""
+        encoder = deepcopy(self.encoder).set_output(transform="pandas")
+        return Pipeline([("encode", encoder), ("model", model)])
+
+    def sample(self, size: int, *, random_state: Any = 0) -> Any:
+        """Return a random sample of the rows as they are stored, as a frame.
+
+        Parameters
+        ----------
+        size : int
+            How many rows; all where there are fewer.
+        random_state : int, RandomState, Generator or None
+            Seed of the draw.
+
+        Returns
+        -------
+        data frame
+            Rows in their order. Where the target has labels each class has its share, and rare
+            classes at least 20 rows where they have them.
+        """
+        if size < 1:
+            raise InputError(f"A sample of {size} rows is none; give size above 0.")
+        seed = seed_of(random_state, "sample")
+        frames = (convert.as_frame(each) for each in self._source.frames(None, self._text))
+        return sample_rows(self._with_target(frames), size, seed, self._strata())
+
+    def _strata(self) -> str | None:
+        """Return the target if it has labels."""
+        target = self._roles.target
+        first = next(self._rows(), None)
+        if target is None or first is None:
+            return None
+        return None if convert.storage(first[target]) in ("integer", "number") else target
+
+    def _frames(self, columns: list[str] | None) -> Iterator[Frame]:
+        for chunk in self._source.frames(columns, self._text):
             yield convert.as_frame(chunk)
 
     def _rows(self) -> Iterator[Frame]:
-        """Yield the rows that have a target."""
-        for frame in self._frames():
-            absent = convert.missing(frame[self._target])
-            if absent.any():
-                frame = frame[np.flatnonzero(~absent), :]
+        """Yield the rows that have a target, of the columns that are used."""
+        yield from self._with_target(self._frames([*self.kinds, *self._roles.used]))
+
+    def _with_target(self, frames: Iterable[Frame]) -> Iterator[Frame]:
+        target = self._roles.target
+        for frame in frames:
+            if target is not None:
+                absent = convert.missing(frame[target])
+                if absent.any():
+                    frame = frame[np.flatnonzero(~absent), :]
             if len(frame):
                 yield frame
 
     def _features(self, frame: Frame) -> Any:
         return frame.select(list(self.kinds)).to_native()
 
-    def _response(self, frame: Frame) -> np.ndarray:
-        series = frame[self._target]
+    def _response(self, frame: Frame) -> Any:
+        if self._roles.target is None:
+            return None
+        series = frame[self._roles.target]
         if convert.storage(series) in ("integer", "number"):
             return convert.numbers(series)
         return class_labels(series)
 
-    def _infer(
-        self, ignore: set[str], given: Mapping[str, str]
-    ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the kinds of the columns to learn from, and decimal signs of written numbers."""
-        columns: dict[str, ChunkedColumn] = {}
-        names: list[str] = []
-        for number, frame in enumerate(self._frames()):
-            if not number:
-                check_kinds(given, frame.columns)
-                roles = assign_roles(frame, self._target, self._weight, None, None, ignore)
-                names = [name for name, role in roles.items() if role == "feature"]
-                text = self._options["text"]
-                if is_boolean(frame, self._target) and self._target not in text:
-                    # Labels stay as they are written, Yes and No too: read them as text.
-                    self._options["text"] = [*text, self._target]
-                    return self._infer(ignore, given)
-                columns = {name: ChunkedColumn(name) for name in names if name not in given}
-            for name, column in columns.items():
-                column.update(frame[name])
-        seen = {name: column.profile() for name, column in columns.items()}
-        used = [name for name in names if name in given or not is_left_out(seen[name])]
+
+class _Learner:
+    """One pass over the rows: the kinds of the columns, and statistics if all are numbers.
+
+    Attributes
+    ----------
+    kinds : dict of str to str
+        Of the columns to learn from.
+    decimal : dict of str to str
+        Decimal signs of written numbers.
+    text : list of str
+        Columns to read as they are written.
+    numbers : NumberStatistics or None
+        Of the rows that have a target.
+    """
+
+    def __init__(self, rows: EncodedChunks, given: Mapping[str, str]) -> None:
+        self._chunks, self._given, self.text = rows, given, rows._text
+        self._columns: dict[str, ChunkedColumn] = {}
+        self._names: list[str] = []
+        self._statistics: NumberStatistics | None = None
+        self._pass()
+        seen = {name: column.profile() for name, column in self._columns.items()}
+        used = [name for name in self._names if name in given or not is_left_out(seen[name])]
         kinds = {name: given.get(name) or seen[name].kind for name in used}
-        kinds = {n: kind for n, kind in kinds.items() if kind not in (*UNUSABLE, "text")}
-        signs = {name: seen[name].decimal for name in used if name in seen}
-        if not kinds:
+        left_out = (*UNUSABLE, "text")
+        self.kinds = {name: kind for name, kind in kinds.items() if kind not in left_out}
+        if not self.kinds:
             raise InputError(
                 "No column is left to learn from; give kinds={...} to use one, or add columns."
             )
-        return kinds, {name: sign for name, sign in signs.items() if sign is not None}
+        signs = {name: seen[name].decimal for name in self.kinds if name in seen}
+        self.decimal = {name: sign for name, sign in signs.items() if sign is not None}
+        self.numbers = None
+        if self._statistics is not None and self._statistics.rows and not self.decimal:
+            at = np.array([self._names.index(name) for name in self.kinds])
+            if set(self.kinds.values()) == {"number"}:
+                self.numbers = self._statistics.take(at)
+
+    def _pass(self) -> None:
+        roles = self._chunks._roles
+        numeric = not self._given
+        for number, frame in enumerate(self._chunks._frames(None)):
+            if not number:
+                check_kinds(self._given, frame.columns)
+                found = assign_roles(
+                    frame, roles.target, roles.weight, roles.group, None, roles.ignore
+                )
+                self._names = [name for name, role in found.items() if role == "feature"]
+                if self._target_is_written(frame):
+                    self._pass()
+                    return
+                self._columns = {
+                    name: ChunkedColumn(name) for name in self._names if name not in self._given
+                }
+                self._statistics = NumberStatistics() if numeric else None
+            self._check_names(frame, number)
+            for name, column in self._columns.items():
+                column.update(frame[name])
+            if self._statistics is not None:
+                self._add_numbers(frame)
+
+    def _target_is_written(self, frame: Frame) -> bool:
+        """Have labels read as they are written, Yes and No too; return True if they were not."""
+        target = self._chunks._roles.target
+        if target is None or not is_boolean(frame, target) or target in self.text:
+            return False
+        self.text = self._chunks._text = [*self.text, target]
+        return True
+
+    def _check_names(self, frame: Frame, number: int) -> None:
+        absent = [name for name in self._names if name not in frame.columns]
+        if absent:
+            raise InputError(
+                f"Chunk {number + 1} of the rows has other columns than the first one: it lacks "
+                f"{absent[0]!r}. Give all files and parts the same columns."
+            )
+
+    def _add_numbers(self, frame: Frame) -> None:
+        """Take in the numbers of the rows that have a target; give up where not all are numbers."""
+        stored = (convert.storage(frame[name]) for name in self._names)
+        if not all(each in ("integer", "number") for each in stored):
+            self._statistics = None
+            return
+        for rows in self._chunks._with_target([frame]):
+            matrix = rows.select(self._names).to_numpy()
+            if matrix.dtype.kind not in "fiu" or np.isinf(matrix).any():
+                self._statistics = None
+                return
+            assert self._statistics is not None
+            self._statistics.update(np.asarray(matrix, dtype=np.float64))
 
 
 class _FeatureFrames:

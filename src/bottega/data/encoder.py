@@ -15,7 +15,7 @@ from bottega.data import convert
 from bottega.data._encode.dates import part_names
 from bottega.data._encode.layout import IN_WORDS, Layout
 from bottega.data._encode.levels import Category, Seen, check_policy, split_levels
-from bottega.data._encode.numbers import frame_or_none, read_numbers
+from bottega.data._encode.numbers import read_numbers
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data._encode.stem_columns import StemColumns
 from bottega.data._inspect.examine import choose_kinds
@@ -166,12 +166,21 @@ class Encoder(TransformerMixin, BaseEstimator):
                 seen.update(values)
         if not statistics.rows:
             raise InputError("There are no rows to learn from.")
-        self._learn_numbers(
-            statistics, lambda: (self._read_numbers(convert.as_frame(chunk)) for chunk in chunks)
-        )
+        self._learn_again(statistics, chunks, levels)
+        return self
+
+    def fit_numbers(self, names: list[str], known: NumberStatistics, chunks: Any) -> "Encoder":
+        """Learn from known statistics of columns of numbers; `chunks` as in `fit_chunks`."""
+        self._check_params()
+        self._name(names, ["number"] * len(names), {})
+        self._learn_again(known, chunks, [])
+        return self
+
+    def _learn_again(self, known: NumberStatistics, chunks: Any, levels: list[Seen]) -> None:
+        read = self._read_numbers
+        self._learn_numbers(known, lambda: (read(convert.as_frame(each)) for each in chunks))
         self._learn_levels(levels)
         self.stems_: list[StemColumns] = []
-        return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Learn from `X` and encode it, reading it once."""
@@ -180,7 +189,7 @@ class Encoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Encode the columns of `X` that `fit` has seen."""
         check_is_fitted(self)
-        frame = frame_or_none(X)
+        frame = convert.frame_or_none(X)
         if frame is None:
             return self._encode(self._read_array(X, reset=False), [], None)
         return self._encode(*self._read(frame), frame)
@@ -246,7 +255,7 @@ class Encoder(TransformerMixin, BaseEstimator):
 
     def _learn(self, X: Any) -> tuple[np.ndarray, Labels, Frame | None]:
         self._check_params()
-        frame = frame_or_none(X)
+        frame = convert.frame_or_none(X)
         if frame is None:
             if self.kinds:
                 raise InputError("kinds needs a data frame; the columns of an array are numbers.")
@@ -272,9 +281,12 @@ class Encoder(TransformerMixin, BaseEstimator):
         return list(zip((k for k in self.kinds_ if k in IN_WORDS), labels, strict=True))
 
     def _read_names(self, frame: Frame) -> None:
-        self.kinds_, self.decimal_ = choose_kinds(frame, self.kinds, self.decimal)
-        self.feature_names_in_ = np.array(frame.columns, dtype=object)
-        self.n_features_in_ = len(frame.columns)
+        self._name(frame.columns, *choose_kinds(frame, self.kinds, self.decimal))
+
+    def _name(self, names: list[str], kinds: list[str], decimal: dict[str, str]) -> None:
+        self.kinds_, self.decimal_ = kinds, decimal
+        self.feature_names_in_ = np.array(names, dtype=object)
+        self.n_features_in_ = len(names)
 
     def _learn_numbers(self, statistics: NumberStatistics, passes: Any = None) -> None:
         layout = self._layout()
@@ -295,18 +307,12 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.scale_ = statistics.unit[kept]
         if not self.standardize or not kinds or self.keep_categories:
             return
+        fill = np.full(len(statistics.seen), np.nan)
+        fill[kept] = self.fill_
+        center, width, steady = statistics.center_and_width(fill, self.standardize == "min-max")
         scaled = ~boolean & (seen > 0)
-        if self.standardize == "min-max":
-            center, width = statistics.low[kept], (statistics.high - statistics.low)[kept]
-            steady = width == 0
-        else:
-            fill = np.full(len(statistics.seen), np.nan)
-            fill[kept] = self.fill_
-            center, width = (each[kept] for each in statistics.filled_moments(fill))
-            # Rounding leaves a constant column a tiny deviation: it must not be blown up.
-            steady = ~(width > 10 * np.finfo(float).eps * np.abs(center))
-        self.center_[scaled] = center[scaled]
-        self.scale_[scaled & ~steady] = width[scaled & ~steady]
+        varies = scaled & ~steady[kept]
+        self.center_[scaled], self.scale_[varies] = center[kept][scaled], width[kept][varies]
 
     def _learn_levels(self, seen: list[Seen]) -> None:
         self.missing_level_ = [None in values and self.one_hot for values in seen]
@@ -328,7 +334,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         absent = np.isnan(matrix) if self.impute else None
         if absent is not None and absent.any():
             matrix = np.where(absent, self.fill_, matrix)
-        numeric = (matrix - self.center_) / self.scale_
+        numeric = matrix
+        if np.any(self.center_ != 0) or np.any(self.scale_ != 1):
+            numeric = (matrix - self.center_) / self.scale_
         if not labels and not self.marked_.size:
             return numeric
         widths = [len(columns) for columns in self._names_out(self._names_in())]

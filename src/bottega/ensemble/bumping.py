@@ -82,7 +82,7 @@ class _Bumping(Combination):
             return model, float(np.average(losses, weights=work.weight))
 
         candidates = list(enumerate(seeds_of(self.random_state, self.n_estimators + 1)))
-        fitted = in_threads(fit_one, candidates, stage="models")
+        fitted = in_threads(fit_one, candidates, stage="models", elsewhere=True)
         self.errors_ = np.array([error for _, error in fitted])
         # Errors equal but for rounding are equal, and the first of them is kept.
         least = self.errors_.min()

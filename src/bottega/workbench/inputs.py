@@ -31,6 +31,9 @@ class _Kept:
         self._bytes: dict[Any, int] = {}
         self._lock = Lock()
 
+    def __reduce__(self) -> Any:
+        return _Kept, (self.most,)  # another process has its own
+
     def get(self, key: Any) -> Any:
         """Return what was kept, or None."""
         with self._lock:
@@ -68,6 +71,9 @@ class EncodedInputs:
         self.table, self.encoder = table, encoder
         self._kept = _Kept() if kept is None else kept
         self._encoders: dict[Any, Encoder] = {}
+
+    def __reduce__(self) -> Any:
+        return EncodedInputs, (self.table, self.encoder, self._kept)
 
     def train(self, part: Part) -> Any:
         """Return the inputs of the training rows."""

@@ -1,16 +1,16 @@
 """Rows that come in chunks, prepared for logistic regression: sums that are made anew each step."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import compute_class_weight
 
+from bottega.classify._logistic.held_rows import ChunkRows, HeldRows
 from bottega.classify._logistic.work import LikelihoodWork, LogisticDescent, PreparedLikelihood
 from bottega.core.chunks import CheckedChunks, Moments
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import check_columns
-from bottega.optimize.multinomial import ChunkedRows
 from bottega.optimize.proximal_newton import LogisticProblem
 
 _CONSTANT = 1e-14  # a spread this small against the mean is rounding
@@ -79,15 +79,9 @@ class ChunkedLikelihood(LikelihoodWork):
             factor = 1 / np.where(constant, 1.0, spread)
         number = np.searchsorted(present, np.arange(len(each)))
 
-        def again() -> Iterator[tuple[FloatArray, IntArray, Any]]:
-            for X, codes, w, fold in self.chunks.dealt(self.folds):
-                v = self.factor[codes] * (1.0 if w is None else w)
-                if part is not None:
-                    X, codes, v = (all_of[fold != part] for all_of in (X, codes, v))
-                yield X, number[codes], v
-
         count = sum(one.count for one in each)
-        rows = ChunkedRows(again, shift, factor, len(present), weight, weight / count)
+        used = ChunkRows(self.folds, part, self.factor, number)
+        rows = HeldRows(self.chunks, used, shift, factor, len(present), weight, weight / count)
         scaling = np.zeros_like(mean), np.where(constant, 0.0, 1.0), constant
         settings: Any = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
         problem = LogisticProblem(rows, weights[present] / weight, scaling, **settings)

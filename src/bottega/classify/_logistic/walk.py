@@ -133,7 +133,7 @@ def judge_folds(
             parts.append((places, row_losses(loss, held.y, guess)))
         return in_order(parts)
 
-    parts = in_threads(judge, folds, stage="folds")
+    parts = in_threads(judge, folds, stage="folds", elsewhere=True)
     found = judged_path(curve, rows, folds, parts, loss, estimate)
     tested = np.concatenate([test for _, test in folds])
     if len(np.unique(tested)) < len(tested):

@@ -1,7 +1,6 @@
 """The columns of a frame that are numbers, as one matrix."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -9,11 +8,6 @@ from bottega.core.typing import FloatArray
 from bottega.data import convert
 from bottega.data._encode.dates import date_parts
 from bottega.data.convert import Frame
-
-
-def frame_or_none(X: Any) -> Frame | None:
-    """Return inputs as a frame; None for an array."""
-    return None if isinstance(X, np.ndarray) else convert.frame_or_none(X)
 
 
 def read_numbers(

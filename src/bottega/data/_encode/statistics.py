@@ -1,19 +1,14 @@
 """Statistics of the columns of numbers: of one matrix, or merged over chunks.
 
-The medians of few rows are taken from the rows themselves. Those of many are found digit by digit
-(a radix selection), in four further passes over the chunks and little memory; they are exact.
+The medians of few rows are taken from the rows themselves, those of many as `medians` does.
 """
-
-from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from bottega.core.typing import FloatArray, IntArray
-
-Passes = Callable[[], Iterable[FloatArray]]
+from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.data._encode.medians import MedianBrackets, Passes, selected_medians
 
 HELD = 8_000_000  # numbers that are kept for their medians: 64 MB
-_DIGIT = 16  # bits of a digit of the selection
 
 
 class NumberStatistics:
@@ -43,6 +38,7 @@ class NumberStatistics:
         self._low: FloatArray = np.zeros(0)
         self._high: FloatArray = np.zeros(0)
         self._held: list[FloatArray] | None = []
+        self._brackets: MedianBrackets | None = None
 
     @property
     def mean(self) -> FloatArray:
@@ -64,7 +60,10 @@ class NumberStatistics:
         if self._held is not None:
             self._held.append(matrix)
             if self.rows and (self.rows + len(matrix)) * matrix.shape[1] > HELD:
+                self._brackets = MedianBrackets(np.concatenate(self._held))
                 self._held = None
+        elif self._brackets is not None:
+            self._brackets.update(matrix)
         present = ~np.isnan(matrix)
         seen = present.sum(axis=0)
         whole = seen.sum() == matrix.size
@@ -94,6 +93,18 @@ class NumberStatistics:
         self.rows += len(matrix)
         return self
 
+    def take(self, columns: IntArray) -> "NumberStatistics":
+        """Return the statistics of some columns."""
+        found = NumberStatistics()
+        found.rows, found.seen, found.unit = self.rows, self.seen[columns], self.unit[columns]
+        found._mean, found._scatter = self._mean[columns], self._scatter[columns]
+        found._low, found._high = self._low[columns], self._high[columns]
+        if self._held is not None:
+            found._held = [block[:, columns] for block in self._held]
+        elif self._brackets is not None:
+            found._held, found._brackets = None, self._brackets.take(columns)
+        return found
+
     def filled_moments(self, fill: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return mean and standard deviation with `fill` in place of the missing values.
 
@@ -106,60 +117,38 @@ class NumberStatistics:
         scatter = self._scatter + self.seen * (self._mean - mean) ** 2 + gaps * (value - mean) ** 2
         return mean * self.unit, np.sqrt(scatter / total) * self.unit
 
+    def center_and_width(
+        self, fill: FloatArray, by_range: bool
+    ) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Return what is subtracted from each column, divided by, and which do not vary."""
+        if by_range:
+            return self.low, self.high - self.low, self.high == self.low
+        center, width = self.filled_moments(fill)
+        # Rounding leaves a constant column a tiny deviation: it must not be blown up.
+        return center, width, ~(width > 10 * np.finfo(float).eps * np.abs(center))
+
     def medians(self, passes: Passes | None = None) -> FloatArray:
         """Return the median of each column, 0 for one without values.
 
         `passes` starts a pass over the blocks afresh, where they were too many to be kept.
         """
-        if self._held is None:
-            assert passes is not None
-            return _selected_medians(self.seen, passes)
+        if self._brackets is not None:
+            found = self._brackets.medians(self.seen)
+            missed = np.flatnonzero(np.isnan(found) & (self.seen > 0))
+            if len(missed):
+                assert passes is not None
+                some = selected_medians(
+                    self.seen[missed], lambda: (block[:, missed] for block in passes())
+                )
+                found[missed] = some
+            return np.where(self.seen > 0, found, 0.0)
+        assert self._held is not None
         matrix = self._held[0] if len(self._held) == 1 else np.concatenate(self._held)
         found = np.median(matrix, axis=0) if matrix.size else np.zeros(matrix.shape[1])
         for j in np.flatnonzero(self.seen < self.rows):
             present = matrix[~np.isnan(matrix[:, j]), j]
             found[j] = np.median(present) if present.size else 0.0
         return np.asarray(found)
-
-
-def _selected_medians(seen: IntArray, passes: Passes) -> FloatArray:
-    """Return exact medians of columns too long to keep, from passes over their blocks."""
-    columns = np.repeat(np.flatnonzero(seen), 2)  # the lower and the upper middle value of each
-    rank = (seen[columns] - 1 + np.tile([0, 1], len(columns) // 2)) // 2
-    prefix = np.zeros(len(columns), dtype=np.uint64)
-    for shift in range(64 - _DIGIT, -1, -_DIGIT):
-        counts = np.zeros((len(columns), 1 << _DIGIT), dtype=np.int64)
-        for block in passes():
-            keys, present = _ordered_keys(block), ~np.isnan(block)
-            for t, j in enumerate(columns):
-                key = keys[present[:, j], j]
-                if shift < 64 - _DIGIT:
-                    key = key[key >> np.uint64(shift + _DIGIT) == prefix[t]]
-                digit = (key >> np.uint64(shift)) & np.uint64((1 << _DIGIT) - 1)
-                counts[t] += np.bincount(digit.astype(np.int64), minlength=1 << _DIGIT)
-        upto = counts.cumsum(axis=1)
-        for t in range(len(columns)):
-            digit = int(np.searchsorted(upto[t], rank[t], side="right"))
-            rank[t] -= upto[t, digit - 1] if digit else 0
-            prefix[t] = prefix[t] << np.uint64(_DIGIT) | np.uint64(digit)
-    middle = _values_of_keys(prefix).reshape(-1, 2).mean(axis=1)
-    found = np.zeros(len(seen))
-    found[columns[::2]] = middle
-    return found
-
-
-_SIGN = np.uint64(1 << 63)
-
-
-def _ordered_keys(values: FloatArray) -> np.ndarray:
-    """Return whole numbers in the order of the floats that they stand for."""
-    bits = np.ascontiguousarray(values).view(np.uint64)
-    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
-
-
-def _values_of_keys(keys: np.ndarray) -> FloatArray:
-    """Return the floats that keys stand for."""
-    return np.asarray(np.where(keys & _SIGN, keys ^ _SIGN, ~keys)).view(np.float64)
 
 
 _SAFE = 1e100  # the square is far inside the range of floating-point numbers

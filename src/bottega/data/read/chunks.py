@@ -1,13 +1,13 @@
 """Read rows chunk by chunk, in their order, without holding them all: files and queries."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bottega.core.errors import InputError, require
 from bottega.core.frames import make_frame
 from bottega.data import convert
-from bottega.data.read.duck import fetch_pieces, open_query
-from bottega.data.read.files import frame_or_path
+from bottega.data.read.duck import Wanted, fetch_pieces, open_query
+from bottega.data.read.files import find_files, frame_or_path, kind_of
 
 __all__ = ["is_query", "read_chunks"]
 
@@ -21,6 +21,9 @@ def read_chunks(
     encoding: str = "utf-8",
     decimal: str | None = None,
     text: Iterable[str] = (),
+    columns: Sequence[str] | None = None,
+    where: str | None = None,
+    span: tuple[int, int] | None = None,
 ) -> Iterator[Any]:
     """Yield the rows of a file, a query or a frame as frames of about `rows` rows each.
 
@@ -41,6 +44,13 @@ def read_chunks(
         from the numbers.
     text : iterable of str
         Columns of a CSV file to read as they are written.
+    columns : sequence of str, optional
+        The columns to read, all by default; the others are not touched in a Parquet file or a
+        database.
+    where : str, optional
+        For files: a condition in SQL that rows must meet, such as ``"year >= 2020"``.
+    span : tuple of int, optional
+        For one Parquet file: the numbers of the first row to read and of the one after the last.
 
     Yields
     ------
@@ -60,10 +70,18 @@ def read_chunks(
         return
     frame, path = frame_or_path(source)
     if frame is None:
-        with open_query(path, table, query, encoding, set(text), decimal) as result:
-            yield from result.pieces(rows)
+        # The names of a text file's columns are those of its header, which DuckDB may change.
+        named = kind_of(find_files(path)) in ("csv", "tsv")
+        wanted = Wanted(None if columns is None or named else tuple(columns), where, span)
+        with open_query(path, table, query, encoding, set(text), decimal, wanted) as result:
+            for piece in result.pieces(rows):
+                yield piece[list(columns)] if columns is not None and named else piece
         return
+    if where is not None:
+        raise InputError("where= is a condition on the rows of files; filter a frame beforehand.")
     frame = convert.as_frame(frame)
+    if columns is not None:
+        frame = frame.select(list(columns))
     for start in range(0, len(frame), rows):
         yield frame[start : start + rows].to_native()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean, require
 from bottega.data.convert import EXACT
@@ -61,6 +62,55 @@ class QueryResult:
         return frame
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What of the rows is read: some columns, those that meet a condition, those of a span."""
+
+    columns: tuple[str, ...] | None = None
+    where: str | None = None
+    span: tuple[int, int] | None = None
+
+    def of(self, duckdb: Any, sql: str) -> str:
+        """Return a query for what is wanted of the answer to another."""
+        if self == EVERYTHING:
+            return sql
+        listed = "*"
+        if self.columns is not None:
+            listed = ", ".join('"' + name.replace('"', '""') + '"' for name in self.columns)
+        conditions = [] if self.where is None else [f"({self.where})"]
+        if self.span is not None:
+            start, end = self.span
+            conditions.append(f"(file_row_number >= {start} AND file_row_number < {end})")
+            listed = "* EXCLUDE (file_row_number)" if listed == "*" else listed
+        found = f"SELECT {listed} FROM (\n{sql.rstrip('; ')}\n)"
+        if conditions:
+            found += f" WHERE {' AND '.join(conditions)}"
+        if self.where is not None:
+            try:
+                statements = duckdb.extract_statements(found)
+            except duckdb.Error as error:
+                raise InputError(
+                    f"where={self.where!r} is not a condition: {sentence(str(error))}."
+                ) from error
+            if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
+                raise InputError(f"where={self.where!r} is not one condition on the rows.")
+        return found
+
+
+EVERYTHING = Wanted()
+
+
+@contextmanager
+def opened() -> Iterator[tuple[Any, Any]]:
+    """Give DuckDB and a connection in memory, which is closed after the block."""
+    duckdb = require("duckdb", "data")
+    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    try:
+        yield duckdb, connection
+    finally:
+        connection.close()
+
+
 @contextmanager
 def open_query(
     path: str,
@@ -69,6 +119,7 @@ def open_query(
     encoding: str,
     text: set[str],
     decimal: str | None = None,
+    wanted: Wanted = EVERYTHING,
     *,
     whole: bool = False,
 ) -> Iterator[QueryResult]:
@@ -95,7 +146,7 @@ def open_query(
             else:
                 sql = _checked(duckdb, query)
             with limit:
-                result = connection.execute(sql)
+                result = connection.execute(wanted.of(duckdb, sql))
             yield QueryResult(result, [], kind, limit)
         except (duckdb.Error, RuntimeError) as error:  # the latter where it was interrupted
             if limit.passed:
@@ -120,7 +171,10 @@ def open_query(
         connection = duckdb.connect(":memory:", config=_SETTINGS)
         try:
             sql, options = _scan_query(connection, files, kind, text, decimal)
-            yield QueryResult(connection.execute(sql, options), files, kind)
+            if wanted.span is not None:
+                sql = sql.replace("union_by_name=true", "file_row_number=true")
+            found = connection.execute(wanted.of(duckdb, sql), options)
+            yield QueryResult(found, files, kind)
         except duckdb.Error as error:
             raise InputError(_explain(error, files, kind)) from error
         finally:
@@ -209,11 +263,12 @@ def _explain(error: Exception, files: list[File], kind: str) -> str:
     where = repr(files[0].name) if len(files) == 1 else f"one of the {len(files)} files"
     line = re.search(r"CSV Error on Line: (\d+)", text)
     if line:
-        return f"Line {line[1]} of {where} cannot be read: {_sentence(text, 2)}."
-    return f"The contents of {where} are not valid {kind}: {_sentence(text)}."
+        return f"Line {line[1]} of {where} cannot be read: {sentence(text, 2)}."
+    return f"The contents of {where} are not valid {kind}: {sentence(text)}."
 
 
-def _sentence(text: str, number: int = 0) -> str:
+def sentence(text: str, number: int = 0) -> str:
+    """Return one line of what DuckDB reported, without the name of the error."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = lines[min(number, len(lines) - 1)] if lines else "no reason given"
     return re.sub(r"^[A-Z]\w*( [A-Z]\w*)* Error: ", "", line).rstrip(".!")
@@ -228,7 +283,7 @@ def _open_database(duckdb: Any, path: str, table: str | None, query: str | None)
         return duckdb.connect(str(Path(path).absolute()), read_only=True, config=_CLOSED)
     except duckdb.Error as error:
         raise InputError(
-            f"The file {path!r} cannot be opened as a DuckDB database: {_sentence(str(error))}."
+            f"The file {path!r} cannot be opened as a DuckDB database: {sentence(str(error))}."
         ) from error
 
 
@@ -263,6 +318,8 @@ def _plain(frame: Any) -> Any:
 
     Those that floats cannot tell apart become Python's own integers.
     """
+    if all(isinstance(dtype, np.dtype) for dtype in frame.dtypes):  # the usual case, at once
+        return frame
     data = nw.from_native(frame, eager_only=True)
     gaps = [
         name
@@ -286,4 +343,4 @@ def _refusal(duckdb: Any, error: Exception, path: str) -> str:
             f"The query on {path!r} reads or writes outside this file, directly or through a view, "
             "which is not allowed; copy what it needs into a table of the file."
         )
-    return f"The query on {path!r} failed: {_sentence(str(error))}."
+    return f"The query on {path!r} failed: {sentence(str(error))}."

@@ -248,6 +248,7 @@ class Grower:
             lambda part: [self._grow_one(seed, judge) for seed in part],
             parts,
             stage="groups of trees",
+            elsewhere=True,
         )
         return [one for part in done for one in part]
 

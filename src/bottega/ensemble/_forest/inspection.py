@@ -237,7 +237,9 @@ class ForestReading(ForestBase):
                 rise[j] = permuted_loss(rows.codes, outside, donors, j, *data) - plain
             return rise
 
-        rise = np.array(in_threads(of_tree, range(forest.n_trees), stage="importance"))
+        rise = np.array(
+            in_threads(of_tree, range(forest.n_trees), stage="importance", elsewhere=True)
+        )
         return self._make_frame(importance_columns(self.columns_in_.names, rise))
 
     def proximity(self, X: Any = None) -> FloatArray:

@@ -53,7 +53,9 @@ class TreeRows:
 
     def fit_all(self, template: Any, seeds: list[int]) -> list[Any]:
         """Return a tree for each seed."""
-        return in_threads(lambda seed: self.fit(template, seed), seeds, stage="trees")
+        return in_threads(
+            lambda seed: self.fit(template, seed), seeds, stage="trees", elsewhere=True
+        )
 
     def left_out(self, trees: list[Any], seeds: list[int], classes: Any) -> FloatArray:
         """Return the mean outputs of the trees that have not drawn the row; NaN where all have."""

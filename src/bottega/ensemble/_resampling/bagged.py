@@ -59,7 +59,7 @@ class Bagged(OutOfBag, WarmStart, Average):
             return work.fit(self.estimator_, self._counts(i), self._seeds[i], columns)
 
         new = range(len(done), len(self._seeds))
-        self.estimators_ = [*done, *in_threads(fit_one, new, stage="models")]
+        self.estimators_ = [*done, *in_threads(fit_one, new, stage="models", elsewhere=True)]
         # Models of an earlier fit to other rows have not left out any of these.
         same_rows = earlier is None or earlier["_rows_key"] == self._rows_key
         if self._judges and same_rows:
@@ -201,7 +201,9 @@ class Bagged(OutOfBag, WarmStart, Average):
             return np.array([judged(_shuffled(X_out, j, rng)) - plain for j in columns])
 
         shuffles = seeds_of(random_state, len(self.estimators_))
-        rise = np.array(in_threads(of_model, list(enumerate(shuffles)), stage="importance"))
+        rise = np.array(
+            in_threads(of_model, list(enumerate(shuffles)), stage="importance", elsewhere=True)
+        )
         return self._make_frame(importance_columns(names, rise))
 
     def _training(self, X: Any, y: Any, sample_weight: Any) -> OrderedRows:

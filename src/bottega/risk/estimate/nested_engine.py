@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bottega.core import interruption, progress
+from bottega.core.engine import sent
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold
 from bottega.core.parallel import run_tasks
@@ -269,7 +270,7 @@ def run_parts(
             answer = control.known(task)
         try:
             if answer is None:
-                answer = judge(procedures[task.name], task.part)
+                answer = sent(partial(judge, procedures[task.name], task.part))
         except Exception as error:  # one procedure's failure must not take the others down
             if raise_errors:
                 raise
@@ -292,6 +293,7 @@ def run_parts(
             stage=stage,
             deadline=deadline,
             leave=control.leave,
+            waiting=True,
             detail=partial(_told, judge.rows),
         )
         if not runs.complete and deadline is not None:

@@ -252,7 +252,7 @@ class TreeBase(FittedTree, Tuned):
             collapse = self._sequence(tree, work.target).collapse_alpha
             return loss_sums(sums_at(tree, collapse, self._losses(tree, test, loss), betas), test)
 
-        parts = in_threads(judge, folds, stage="folds")
+        parts = in_threads(judge, folds, stage="folds", elsewhere=True)
         total = LossSums()
         for part in parts:
             total.merge(part)

@@ -1,0 +1,110 @@
+"""A folder of Parquet files that is there whole or not at all."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from bottega.core.errors import InputError, require
+
+__all__ = ["ParquetFolder"]
+
+_FILE = 2_000_000  # rows after which another file begins
+
+
+class ParquetFolder:
+    """Write columns, block after block, into a folder that appears when all is written.
+
+    Parameters
+    ----------
+    folder : path
+        It must not exist, or be empty; its parent must exist.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     with ParquetFolder(f"{parent}/out") as out:
+    ...         out.write({"x": [1.0, 2.0]})
+    ...     os.listdir(f"{parent}/out")
+    ['part-00000.parquet']
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.path = Path(folder)
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise InputError(
+                f"{str(folder)!r} exists already; give the name of a new folder, or of an empty "
+                "one."
+            )
+        if not self.path.absolute().parent.is_dir():
+            raise InputError(f"There is no folder {str(self.path.parent)!r} to write in.")
+        self._pa = require("pyarrow", "data")
+        self._writer: Any = None
+        self._files = self._in_file = 0
+        self._schema: Any = None
+        self.rows = 0
+
+    def __enter__(self) -> Self:
+        try:
+            made = tempfile.mkdtemp(
+                dir=self.path.absolute().parent, prefix=f".{self.path.name}-unfinished-"
+            )
+        except OSError as error:
+            raise self._failed(error) from error
+        self._made = Path(made)
+        return self
+
+    def write(self, columns: Mapping[str, Any]) -> None:
+        """Write a block of rows; all blocks have the same columns."""
+        try:
+            block = self._pa.table(dict(columns), schema=self._schema)
+            self._schema = block.schema
+            if self._writer is None or self._in_file >= _FILE:
+                self._next_file()
+            self._writer.write_table(block)
+        except OSError as error:
+            raise self._failed(error) from error
+        self.rows += block.num_rows
+        self._in_file += block.num_rows
+
+    def _next_file(self) -> None:
+        import pyarrow.parquet as parquet
+
+        self._close()
+        name = f"part-{self._files:05d}.parquet"
+        self._writer = parquet.ParquetWriter(self._made / name, self._schema)
+        self._files, self._in_file = self._files + 1, 0
+
+    def _close(self) -> None:
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            self._close()
+            if kind is None:
+                os.chmod(self._made, 0o755)
+                if self.path.exists():
+                    self.path.rmdir()
+                self._made.rename(self.path)
+        except OSError as failure:
+            if kind is None:
+                raise self._failed(failure) from failure
+        finally:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+    def _failed(self, error: OSError) -> InputError:
+        return InputError(
+            f"Cannot write the folder {str(self.path)!r}: {error.strerror or error}. Nothing was "
+            "left of it; make room or choose another place."
+        )

@@ -1,0 +1,64 @@
+"""What the footers of Parquet files tell: how many rows they have, and which columns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from bottega.core.errors import InputError
+from bottega.data.read.duck import opened, sentence
+
+__all__ = ["check_alike", "parquet_rows"]
+
+_NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL")  # types that go together
+
+
+def parquet_rows(files: list[str]) -> list[int]:
+    """Return how many rows each of some Parquet files has."""
+    found = []
+    with opened() as (duckdb, connection):
+        for file in files:
+            with _named(duckdb, file):
+                sql = "SELECT sum(num_rows) FROM parquet_file_metadata(?)"
+                found.append(int(connection.execute(sql, [file]).fetchone()[0]))
+    return found
+
+
+def check_alike(files: list[str]) -> None:
+    """Refuse Parquet files whose columns, or their types, are not those of the first one."""
+    first: dict[str, str] = {}
+    with opened() as (duckdb, connection):
+        for file in files:
+            with _named(duckdb, file):
+                sql = "DESCRIBE SELECT * FROM read_parquet(?)"
+                types = {row[0]: row[1] for row in connection.execute(sql, [file]).fetchall()}
+            first = first or types
+            _compare(file, types, files[0], first)
+
+
+def _compare(file: str, types: dict[str, str], other: str, first: dict[str, str]) -> None:
+    absent = [name for name in first if name not in types]
+    strange = [name for name in types if name not in first]
+    if absent or strange:
+        what = f"lacks {absent[0]!r}" if absent else f"has {strange[0]!r} besides"
+        raise InputError(
+            f"The file {file!r} has other columns than {other!r}: it {what}. Give all files the "
+            "same columns."
+        )
+    for name, kind in types.items():
+        if kind != first[name] and not (_is_number(kind) and _is_number(first[name])):
+            raise InputError(
+                f"The file {file!r} has the column {name!r} as {kind}, and {other!r} has it as "
+                f"{first[name]}; write both with the same type."
+            )
+
+
+def _is_number(kind: str) -> bool:
+    return any(word in kind for word in _NUMBERS)
+
+
+@contextmanager
+def _named(duckdb: Any, file: str) -> Iterator[None]:
+    try:
+        yield
+    except duckdb.Error as error:
+        raise InputError(f"{file!r} is not valid parquet: {sentence(str(error))}.") from error

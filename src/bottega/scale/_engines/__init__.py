@@ -1,0 +1,1 @@
+"""Engines: other processes of this machine, and Dask clusters."""

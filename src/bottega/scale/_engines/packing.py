@@ -1,0 +1,126 @@
+"""Tasks as bytes, the large arrays in them apart: each of those travels once."""
+
+import io
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import blake2b
+from importlib import import_module
+from operator import attrgetter
+from threading import Lock
+from typing import Any
+
+import cloudpickle
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+import bottega
+from bottega.core.engine import working_on
+from bottega.core.errors import EngineError
+from bottega.core.parallel import one_core
+
+__all__ = ["pack", "run_packed", "unpack"]
+
+_APART = 1 << 16  # bytes from which on an array travels by itself
+
+
+def pack(task: Any) -> tuple[bytes, dict[str, np.ndarray]]:
+    """Return a task as bytes, and the large arrays in it by what is in them.
+
+    Raises
+    ------
+    TypeError, pickle.PicklingError
+        If it holds what cannot travel, such as a lock.
+    """
+    stream = io.BytesIO()
+    pickler = _Pickler(stream)
+    pickler.dump(task)
+    return stream.getvalue(), pickler.apart
+
+
+def unpack(packed: bytes, apart: Mapping[str, np.ndarray]) -> Any:
+    """Return the task again."""
+    unpickler = _Unpickler(io.BytesIO(packed))
+    unpickler.apart = apart
+    return unpickler.load()
+
+
+def run_packed(packed: bytes, apart: Mapping[str, np.ndarray], version: str) -> Any:
+    """Run a task in a process that serves others: with one core, and all its work inside."""
+    with working():
+        check_version(version)
+        task: Callable[[], Any] = unpack(packed, apart)
+        return task()
+
+
+def check_version(version: str) -> None:
+    """Refuse work that was sent by another version."""
+    if bottega.__version__ != version:
+        raise EngineError(
+            f"A worker has bottega {bottega.__version__} and this process {version}: install the "
+            "same version everywhere."
+        )
+
+
+@contextmanager
+def working() -> Iterator[None]:
+    """Keep the work inside to one core: no threads of its own, nor of linear algebra."""
+    with _threads, one_core(), working_on(None):
+        yield
+
+
+class _OneThread:
+    """Limits linear algebra to one thread while any task runs in this process."""
+
+    def __init__(self) -> None:
+        self._lock, self._running, self._limit = Lock(), 0, None
+
+    def __enter__(self) -> None:
+        with self._lock:
+            self._running += 1
+            if self._running == 1:
+                limit: Any = ThreadpoolController().limit(limits=1)
+                limit.__enter__()
+                self._limit = limit
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._running -= 1
+            if not self._running and self._limit is not None:
+                self._limit.__exit__(None, None, None)
+
+
+_threads = _OneThread()
+
+
+class _Pickler(cloudpickle.Pickler):
+    def __init__(self, stream: io.BytesIO) -> None:
+        super().__init__(stream, protocol=pickle.HIGHEST_PROTOCOL)
+        self.apart: dict[str, np.ndarray] = {}
+
+    def persistent_id(self, value: Any) -> Any:
+        kind = type(value)
+        if kind.__module__.startswith("numba") and hasattr(value, "py_func"):
+            # A kernel of the package, which is there too: compiled once, and in its own cache.
+            function = value.py_func
+            if function.__module__ != "__main__" and "<" not in function.__qualname__:
+                return function.__module__, function.__qualname__
+            return None
+        if kind is not np.ndarray or value.nbytes < _APART or value.dtype.hasobject:
+            return None
+        dense = value if value.flags.forc else np.ascontiguousarray(value)
+        order = "F" if dense.flags.f_contiguous and not dense.flags.c_contiguous else "C"
+        digest = blake2b(f"{dense.dtype.str}{dense.shape}{order}".encode(), digest_size=16)
+        digest.update((dense.T if order == "F" else dense).view(np.uint8).data)
+        name = digest.hexdigest()
+        self.apart[name] = dense
+        return name
+
+
+class _Unpickler(pickle.Unpickler):
+    apart: Mapping[str, np.ndarray] = {}
+
+    def persistent_load(self, name: Any) -> Any:
+        if isinstance(name, tuple):
+            return attrgetter(name[1])(import_module(name[0]))
+        return self.apart[name]

@@ -1,0 +1,183 @@
+"""Scores and predictions of rows that come in chunks, in memory that does not grow with them."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Self
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import is_classifier, is_regressor
+
+from bottega.core import progress
+from bottega.core.chunks import Moments, is_empty, parts_of
+from bottega.core.engine import current_engine
+from bottega.core.errors import InputError, did_you_mean
+from bottega.core.parts import RowSource, hold_chunks, of_blocks
+from bottega.data import convert
+from bottega.data.parquet_folder import ParquetFolder
+from bottega.data.read.rows import rows_of
+
+__all__ = ["predict_to", "score"]
+
+
+def score(model: Any, source: Iterable[Any]) -> float:
+    """Return the score of a fitted model on the rows of a source, in one pass.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted classifier or regressor.
+    source : source, or iterable of (X, y) or (X, y, w)
+        Rows encoded as those of the fit were.
+
+    Returns
+    -------
+    float
+        What ``model.score`` gives of all rows together: the share of the rows that are classified
+        right, or the coefficient of determination.
+
+    Examples
+    --------
+    >>> from bottega import scale
+    >>> from bottega.linear import LeastSquares
+    >>> rows = scale.source("diabetes", target="target", rows=100)
+    >>> model = LeastSquares().fit(rows)
+    >>> round(scale.score(model, rows), 3)
+    0.518
+    """
+    if not (is_classifier(model) or is_regressor(model)):
+        raise InputError(
+            f"{type(model).__name__} is neither a classifier nor a regressor: it has no score of "
+            "rows in chunks."
+        )
+    engine = current_engine()
+    sums = partial(_sums_of, model)
+    if engine is None or not isinstance(source, RowSource):
+        found = sums(source)
+    else:
+        found = hold_chunks(engine, source).reduce(sums)
+    if found is None:
+        raise InputError("The source has no rows to judge.")
+    return found.score(is_classifier(model))
+
+
+class _ScoreSums:
+    """Weighted losses of rows, and moments of their responses."""
+
+    def __init__(self, loss: float, responses: Moments) -> None:
+        self.loss, self.responses = loss, responses
+
+    def merge(self, other: Self) -> Self:
+        """Take in other rows."""
+        self.loss += other.loss
+        self.responses.merge(other.responses)
+        return self
+
+    def score(self, of_classes: bool) -> float:
+        """Return the accuracy, or the coefficient of determination."""
+        if of_classes:
+            return 1 - self.loss / self.responses.weight
+        spread = float(self.responses.scatter[0, 0])
+        if spread == 0:  # as scikit-learn has it
+            return float(self.loss == 0)
+        return 1 - self.loss / spread
+
+
+def _sums_of(model: Any, chunks: Iterable[Any]) -> _ScoreSums | None:
+    def each() -> Iterator[tuple[Any, ...]]:
+        for X, y, w in map(parts_of, chunks):
+            if y is None:
+                raise InputError("The source has no responses to judge by; give its target.")
+            if not is_empty(X):
+                yield X, np.asarray(y), w
+
+    found: _ScoreSums | None = of_blocks(partial(_block_sums, model), each())
+    return found
+
+
+def _block_sums(model: Any, X: Any, y: Any, w: Any) -> _ScoreSums:
+    predicted = np.asarray(model.predict(X))
+    weight = np.ones(len(y)) if w is None else np.asarray(w, dtype=np.float64)
+    if is_classifier(model):
+        return _ScoreSums(float(weight @ (predicted != y)), Moments().update(weight[:, None], w=w))
+    if y.ndim > 1:
+        raise InputError("Scores of rows in chunks are for one response.")
+    return _ScoreSums(float(weight @ (y - predicted) ** 2), Moments().update(y[:, None], w=w))
+
+
+def predict_to(
+    model: Any,
+    data: Any,
+    folder: str | os.PathLike[str],
+    *,
+    ids: Sequence[str] = (),
+    columns: Callable[[Any], Mapping[str, Any]] | None = None,
+    rows: int = 50_000,
+    text: Iterable[str] = (),
+    **options: Any,
+) -> int:
+    """Predict the rows of files into a folder of Parquet files.
+
+    Parameters
+    ----------
+    model : object with ``predict``
+        It takes frames as they are stored: a saved model (`bottega.load`), or the pipeline of a
+        source and what was fitted to it (``source.pipeline(model)``).
+    data : path, frame or Arrow dataset
+        The rows, as in `source`.
+    folder : path
+        The folder to write; it must not exist, or be empty. It appears when all is written.
+    ids : sequence of str
+        Columns of the data to copy beside the predictions.
+    columns : callable, optional
+        Returns the columns to write for a frame of rows; one column ``prediction`` by default.
+    rows : int
+        Rows that are predicted at a time.
+    text : iterable of str
+        Columns of text files to read as they are written.
+    **options
+        ``table``, ``query``, ``encoding``, ``decimal``, ``where``, as in `bottega.data.chunks`.
+
+    Returns
+    -------
+    int
+        How many rows were predicted.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from bottega import scale
+    >>> from bottega.linear import LeastSquares
+    >>> learned = scale.source("diabetes", target="target")
+    >>> model = learned.pipeline(LeastSquares().fit(learned))
+    >>> with tempfile.TemporaryDirectory() as parent:
+    ...     scale.predict_to(model, "diabetes", f"{parent}/out")
+    442
+    """
+    made = _prediction(model) if columns is None else columns
+    source = rows_of(data, {"rows": rows, **options})
+    with ParquetFolder(folder) as out:
+        for frame in source.frames(None, list(text)):
+            found = {**_copied(frame, ids), **made(frame)}
+            if len(found) < len(ids) + 1:
+                raise InputError("A column to copy has the name of a column of predictions.")
+            out.write(found)
+            progress.report("rows predicted", out.rows, out.rows)
+        if not out.rows:
+            raise InputError("The data have no rows to predict.")
+    return out.rows
+
+
+def _prediction(model: Any) -> Callable[[Any], Mapping[str, Any]]:
+    return lambda frame: {"prediction": np.asarray(model.predict(frame))}
+
+
+def _copied(frame: Any, ids: Sequence[str]) -> dict[str, Any]:
+    data: nw.DataFrame[Any] = convert.as_frame(frame)
+    for name in ids:
+        if name not in data.columns:
+            raise InputError(
+                f"The data have no column {name!r} to copy.{did_you_mean(name, data.columns)}"
+            )
+    return {name: data[name].to_arrow() for name in ids}

@@ -1,0 +1,282 @@
+"""Other processes and clusters: the same numbers, whoever makes them and whoever dies."""
+
+import os
+import signal
+import sys
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from threadpoolctl import threadpool_info
+
+import bottega
+from bottega import scale
+from bottega.classify import LinearDiscriminant, LogisticRegression
+from bottega.cluster import KMeans
+from bottega.core.engine import current_engine, sent
+from bottega.core.errors import EngineError, InputError, ParameterError
+from bottega.core.parallel import in_threads, spare_threads
+from bottega.data.array_rows import ArrayRows
+from bottega.ensemble import BaggingRegressor, RandomForestRegressor
+from bottega.linear import Lasso, LeastSquares, Ridge
+from bottega.risk import nested_cv
+from bottega.workbench import compare_source
+
+pytestmark = pytest.mark.slow  # processes start and import the package
+
+MODELS = {
+    "ridge": (Ridge(), "y"),
+    "lasso": (Lasso(), "y"),
+    "least squares": (LeastSquares(), "y"),
+    "discriminant": (LinearDiscriminant(), "label"),
+    "logistic": (LogisticRegression(alpha="auto", alphas=2, cv=2), "label"),
+    "k-means": (KMeans(3, random_state=0), None),
+}
+
+
+@pytest.fixture(params=["cluster", "processes"])
+def place(request):
+    if request.param == "processes":
+        return {"where": "processes", "workers": 2}
+    return {"where": request.getfixturevalue("cluster").scheduler_address}
+
+
+def learned(model):
+    return model.cluster_centers_ if isinstance(model, KMeans) else model.coef_
+
+
+def rows_for(name, rows, parts=5):
+    X, y, label, w = rows
+    target = {"y": y, "label": label, None: None}[MODELS[name][1]]
+    return scale.source(X, target, weight=w, rows=-(-len(X) // parts))
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_a_fit_elsewhere_is_the_fit_here(name, rows, cluster):
+    model = MODELS[name][0]
+    here = clone(model).fit(rows_for(name, rows))
+    with scale.on(cluster.scheduler_address):
+        there = clone(model).fit(rows_for(name, rows))
+    np.testing.assert_allclose(learned(there), learned(here), rtol=1e-9, atol=1e-12)
+    assert current_engine() is None
+
+
+def test_files_are_read_by_the_workers(folder, place):
+    options = {"target": "y", "weight": "weight"}
+    here = Ridge().fit(scale.source(folder, **options))
+    with scale.on(**place):
+        there = Ridge().fit(scale.source(folder, **options))
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
+    assert there.feature_names_in_.tolist() == here.feature_names_in_.tolist()
+
+
+def test_one_part_and_two_hundred(rows, cluster):
+    X, y, _, _ = rows
+    found = []
+    with scale.on(cluster):
+        for parts in (1, 200):
+            chunks = list(zip(np.array_split(X, parts), np.array_split(y, parts), strict=True))
+            found.append(Ridge().fit_chunks(chunks).coef_)
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+def test_folds_by_number_are_those_of_all_rows(rows, cluster, monkeypatch):
+    from bottega.core import chunks
+
+    monkeypatch.setattr(chunks, "MOST_ORDERED", 100)  # as for more than a million rows
+    model = LogisticRegression(alpha="auto", alphas=2, cv=2)
+    here = clone(model).fit(rows_for("logistic", rows))
+    with scale.on(cluster):
+        there = clone(model).fit(rows_for("logistic", rows))
+    np.testing.assert_allclose(there.path_.error, here.path_.error, rtol=1e-9)
+    assert there.alpha_ == pytest.approx(here.alpha_, rel=1e-9)
+
+
+def test_forests_folds_and_importance_elsewhere(rows, place):
+    X, y, _, _ = rows
+    X, y = X[:300], y[:300]
+    forest = RandomForestRegressor(n_estimators=12, random_state=0).fit(X, y)
+    bag = BaggingRegressor(n_estimators=4, random_state=0).fit(X, y)
+    judged = nested_cv(Ridge(), X, y, outer=3)
+    with scale.on(**place):
+        other = RandomForestRegressor(n_estimators=12, random_state=0).fit(X, y)
+        np.testing.assert_array_equal(other.predict(X), forest.predict(X))
+        importance = other.permutation_importance()
+        np.testing.assert_array_equal(
+            BaggingRegressor(n_estimators=4, random_state=0).fit(X, y).predict(X), bag.predict(X)
+        )
+        assert nested_cv(Ridge(), X, y, outer=3).error == pytest.approx(judged.error, rel=1e-9)
+    here = forest.permutation_importance()
+    np.testing.assert_allclose(importance["importance"], here["importance"], rtol=1e-9)
+
+
+def test_a_comparison_elsewhere(cluster, monkeypatch):
+    from bottega.scale._engines import cluster as engine
+
+    def refuse():
+        raise AssertionError("a task could not travel")
+
+    monkeypatch.setattr(engine, "one_core", refuse)
+    options = {"methods": ["ridge", "tree"], "outer": 3, "stack": False, "random_state": 0}
+    here = bottega.compare("diabetes", "target", **options)
+    with scale.on(cluster):
+        there = bottega.compare("diabetes", "target", **options)
+    assert there.leaderboard["method"].tolist() == here.leaderboard["method"].tolist()
+    np.testing.assert_allclose(there.leaderboard["error"], here.leaderboard["error"], rtol=1e-9)
+
+
+def test_a_comparison_of_a_source_elsewhere(folder, cluster):
+    source = scale.source(folder, target="y", weight="weight", rows=100)
+    options = {"methods": ["ridge", "tree"], "outer": 2, "sample": 500}
+    here = compare_source(source, **options).leaderboard
+    with scale.on(cluster):
+        there = compare_source(source, **options).leaderboard
+    assert there["method"].tolist() == here["method"].tolist()
+    np.testing.assert_allclose(there["error"], here["error"], rtol=1e-9)
+
+
+def fragile_part(folder, number):
+    """Rows of one part; whoever reads the third one first dies of it."""
+    from distributed import get_worker
+
+    if number == 2 and not os.path.exists(os.path.join(folder, "died")):
+        get_worker()  # never this process
+        with open(os.path.join(folder, "died"), "x"):
+            os.kill(os.getpid(), signal.SIGKILL)
+    rng = np.random.default_rng(number)
+    X = rng.normal(size=(50, 3))
+    return X, X @ [1.0, 2.0, 3.0] + rng.normal(size=50), None
+
+
+@pytest.fixture
+def by_value():
+    """Functions of this file travel as they are: workers cannot import it."""
+    import cloudpickle
+
+    module = sys.modules[__name__]
+    cloudpickle.register_pickle_by_value(module)
+    yield
+    cloudpickle.unregister_pickle_by_value(module)
+
+
+def test_a_worker_killed_in_the_middle_leaves_the_answer(cluster, tmp_path, by_value):
+    makers = [partial(fragile_part, str(tmp_path), number) for number in range(6)]
+    with scale.on(cluster):
+        there = Ridge().fit(ArrayRows(makers, 50))
+    assert (tmp_path / "died").exists()
+    here = Ridge().fit(ArrayRows(makers, 50))
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
+
+
+def dying(folder):
+    with open(os.path.join(folder, "tries"), "a") as file:
+        file.write("x")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_task_that_kills_every_process(tmp_path, by_value):
+    with scale.on("processes", workers=2), pytest.raises(EngineError, match="died 3 times"):
+        sent(partial(dying, str(tmp_path)))
+    assert (tmp_path / "tries").read_text() == "xxx"
+
+
+def busy_threads():
+    """What a task sees: threads it may start, threads of linear algebra, nested work."""
+    inside = in_threads(lambda _: threading.get_ident(), range(4))
+    most = max(pool["num_threads"] for pool in threadpool_info())
+    return spare_threads(), most, len(set(inside) - {threading.get_ident()}), os.getpid()
+
+
+def test_nested_work_takes_no_more_threads(place, by_value):
+    with scale.on(**place):
+        found = in_threads(lambda _: busy_threads(), range(6), elsewhere=True)
+    assert {each[:3] for each in found} == {(1, 1, 0)}
+    assert os.getpid() not in {each[3] for each in found}
+
+
+def test_kernels_travel_by_name():
+    """A worker imports a kernel, and finds its machine code in the cache of the host."""
+    from bottega.ensemble._kernels.draw import draw
+    from bottega.scale._engines.packing import pack, unpack
+
+    packed, apart = pack(lambda: draw)
+    assert not apart
+    assert unpack(packed, apart)() is draw
+
+
+def test_large_arrays_travel_once():
+    from bottega.scale._engines.packing import pack, unpack
+
+    X = np.asfortranarray(np.random.default_rng(0).normal(size=(2_000, 8)))
+    packed, apart = pack([X, X, X.copy(order="F"), X.T, X[:3]])
+    assert len(packed) < 5_000
+    assert len(apart) == 2  # the table, and its transpose
+    for one, other in zip(unpack(packed, apart), [X, X, X, X.T, X[:3]], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_errors_of_a_task_are_its_own(place, rows):
+    X, y, _, _ = rows
+    bad = [(X[:300], y[:300]), (X[300:, :3], y[300:])]
+    with scale.on(**place), pytest.raises(InputError, match="has 3 columns and the first one 4"):
+        Ridge().fit_chunks(bad)
+
+
+def test_what_cannot_travel_runs_here(cluster):
+    lock = threading.Lock()
+    with scale.on(cluster):
+        assert sent(lambda: (lock.locked(), os.getpid())) == (False, os.getpid())
+
+
+def test_ten_clients_at_once(cluster, rows):
+    X, y, _, _ = rows
+    expected = Ridge(alpha=1.0).fit(X, y).coef_
+    found = {}
+
+    def fit(number):
+        with scale.on(cluster.scheduler_address):
+            found[number] = Ridge(alpha=1.0).fit(scale.source(X, y, rows=100)).coef_
+
+    clients = [threading.Thread(target=fit, args=(number,)) for number in range(10)]
+    for each in clients:
+        each.start()
+    for each in clients:
+        each.join()
+    assert len(found) == 10
+    for coef in found.values():
+        np.testing.assert_allclose(coef, expected, rtol=1e-9)
+
+
+def test_a_worker_with_another_version(cluster, rows, monkeypatch):
+    X, y, _, _ = rows
+    monkeypatch.setattr(bottega, "__version__", "99.0")
+    with (
+        scale.on(cluster),
+        pytest.raises(EngineError, match=r"this process 99.0: install the same"),
+    ):
+        Ridge().fit(scale.source(X, y))
+
+
+def test_a_scheduler_that_is_not_there_or_goes_away(cluster, rows, monkeypatch):
+    from distributed import Client, LocalCluster
+
+    X, y, _, _ = rows
+    monkeypatch.setattr(sys.modules["bottega.scale.on"], "_PATIENCE", "0.3s")
+    with (
+        pytest.raises(EngineError, match=r"No Dask scheduler answers at 'tcp://127.0.0.1:9'"),
+        scale.on("tcp://127.0.0.1:9"),
+    ):
+        pass
+    with pytest.raises(ParameterError, match="'nowhere' is no place to work"), scale.on("nowhere"):
+        pass
+    with pytest.raises(ParameterError, match="not 3"), scale.on(3):
+        pass
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(processes=False, **options) as own, Client(own) as client, scale.on(client):
+        own.close()
+        with pytest.raises(EngineError, match=r"scheduler.*has gone"):
+            Ridge().fit(scale.source(X, y, rows=100))
+    with pytest.raises(EngineError, match="The client is closed"), scale.on(client):
+        pass

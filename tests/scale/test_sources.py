@@ -1,0 +1,231 @@
+"""Rows wherever they are: the same fit, encoded from what all of them hold."""
+
+from functools import partial
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow.dataset as ds
+import pytest
+
+from bottega import scale
+from bottega.core.errors import InputError
+from bottega.data import Encoder, chunks, read
+from bottega.data._encode import statistics
+from bottega.data._encode.medians import MedianBrackets
+from bottega.data._encode.statistics import NumberStatistics
+from bottega.data.read.rows import PartRows
+from bottega.linear import Ridge
+
+OPTIONS = {"target": "y", "weight": "weight"}
+
+
+def fitted(table):
+    encoder = Encoder(standardize=False, kinds=table.kinds).fit(table.X)
+    model = Ridge(alpha=1.0).fit(encoder.transform(table.X), table.y, sample_weight=table.weight)
+    return model.coef_, model.intercept_
+
+
+def same(model, expected):
+    np.testing.assert_allclose(model.coef_, expected[0], rtol=1e-9)
+    np.testing.assert_allclose(model.intercept_, expected[1], rtol=1e-9)
+
+
+@pytest.fixture
+def expected(folder):
+    return fitted(read(str(folder), **OPTIONS))
+
+
+def made(kind, folder, tmp_path):
+    frame = pd.concat([pd.read_parquet(each) for each in sorted(folder.iterdir())])
+    if kind == "folder":
+        return folder
+    if kind == "pattern":
+        return str(folder / "*.parquet")
+    if kind == "pandas":
+        return frame
+    if kind == "polars":
+        return pl.DataFrame(frame.to_dict("series"))
+    if kind == "csv":
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+        return tmp_path / "rows.csv"
+    if kind == "dataset":
+        return ds.dataset(str(folder), format="parquet")
+    path = tmp_path / "rows.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE t AS SELECT * FROM frame")
+    return path
+
+
+@pytest.mark.parametrize(
+    "kind", ["folder", "pattern", "pandas", "polars", "csv", "dataset", "duckdb"]
+)
+def test_every_source_gives_the_same_fit(kind, folder, tmp_path, expected):
+    rows = scale.source(made(kind, folder, tmp_path), rows=170, **OPTIONS)
+    same(Ridge(alpha=1.0).fit(rows), expected)
+    together = [part for each in rows.parts() for part in each]
+    assert sum(len(X) for X, *_ in together) == sum(len(X) for X, *_ in rows)
+
+
+def test_a_condition_is_checked_where_rows_are_read(folder):
+    table = pd.read_parquet(folder).query("count >= 4")
+    expected = fitted(read(table, **OPTIONS))
+    same(Ridge(alpha=1.0).fit(scale.source(folder, where="count >= 4", **OPTIONS)), expected)
+    arrow = scale.source(
+        ds.dataset(str(folder), format="parquet"), where=ds.field("count") >= 4, **OPTIONS
+    )
+    same(Ridge(alpha=1.0).fit(arrow), expected)
+    for condition in ("count >=", "1=1); DROP TABLE x; --", "nothing = 3"):
+        with pytest.raises(InputError, match=r"condition|nothing"):
+            scale.source(folder, where=condition, **OPTIONS)
+
+
+def test_a_long_parquet_file_is_read_in_spans(folder, monkeypatch, expected, tmp_path):
+    from bottega.data.read import rows as reading
+
+    pd.read_parquet(folder).to_parquet(tmp_path / "one.parquet", row_group_size=300)
+    monkeypatch.setattr(reading, "_PART", 250)
+    rows = scale.source(tmp_path / "one.parquet", **OPTIONS)
+    parts = rows.parts()
+    assert len(parts) == 5
+    same(Ridge(alpha=1.0).fit_chunks([chunk for part in parts for chunk in part]), expected)
+
+
+def test_only_columns_that_are_used_are_read(folder):
+    read_columns = []
+    rows = chunks(folder, target="y", ignore=["weight", "colour"])
+    frames = rows._source.frames
+
+    class Spy:
+        def frames(self, columns=None, text=()):
+            read_columns.append(columns)
+            return frames(columns, text)
+
+    rows._source = Spy()
+    list(rows)
+    assert read_columns == [["size", "count", "member", "empty_first", "day", "y"]]
+
+
+def test_numbers_are_learnt_in_one_pass():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(500, 3)), columns=list("aby"))
+    frame.loc[::9, "a"] = np.nan
+    read_parts = []
+
+    def part(start):
+        read_parts.append(start)
+        return frame[start : start + 100]
+
+    parts = PartRows([partial(part, start) for start in range(0, 500, 100)])
+    rows = chunks(parts, target="y")
+    assert read_parts == [0, 100, 200, 300, 400]
+    whole = Encoder(standardize=False).fit(frame[["a", "b"]])
+    np.testing.assert_array_equal(rows.encoder.fill_, whole.fill_)
+    np.testing.assert_array_equal(rows.encoder.marked_, whole.marked_)
+
+
+@pytest.mark.parametrize("order", ["random", "sorted"])
+def test_medians_of_long_columns_are_exact_in_one_pass_unless_sorted(monkeypatch, order):
+    rng = np.random.default_rng(5)
+    X = np.column_stack([rng.normal(size=20_001), rng.integers(0, 4, 20_001).astype(float)])
+    X[::5, 0] = np.nan
+    if order == "sorted":
+        X = np.sort(X, axis=0)
+    monkeypatch.setattr(statistics, "HELD", 8_000)
+    found = NumberStatistics()
+    for start in range(0, len(X), 500):
+        found.update(X[start : start + 500])
+    again = []
+
+    def passes():
+        again.append(1)
+        return [X]
+
+    np.testing.assert_array_equal(found.medians(passes), np.nanmedian(X, axis=0))
+    assert bool(again) == (order == "sorted")
+    assert isinstance(found._brackets, MedianBrackets)
+    some = found.take(np.array([1]))
+    np.testing.assert_array_equal(some.medians(lambda: [X[:, 1:]]), np.nanmedian(X[:, 1:], axis=0))
+
+
+def test_a_sample_has_the_shares_of_the_classes_whatever_the_chunks():
+    n = 5_000
+    frame = pd.DataFrame(
+        {"x": np.arange(n) / 2, "y": np.where(np.arange(n) % 250 == 0, "rare", "b")}
+    )
+    drawn = [chunks(frame, target="y", rows=size).sample(500) for size in (170, 5_000)]
+    pd.testing.assert_frame_equal(*drawn)
+    counts = drawn[0]["y"].value_counts()
+    assert counts["rare"] == 20  # all of them: a rare class keeps at least twenty
+    assert counts["b"] == 498  # its share of 500
+    assert drawn[0]["x"].is_monotonic_increasing
+    other = chunks(frame, target="y").sample(500, random_state=1)
+    assert not drawn[0]["x"].equals(other["x"])
+    # The mean of 498 of 5,000 rows: six standard errors, a false alarm in 5e8 runs.
+    assert abs(drawn[0]["x"].mean() - n / 4) < 6 * (n / 2) / np.sqrt(12 * 500)
+    assert len(chunks(frame, target="y").sample(10_000)) == n
+
+
+def test_dask_frames_and_arrays(cluster, folder, expected, rows):
+    pytest.importorskip("dask.array")
+    import dask
+    import dask.array as da
+    from distributed import Client
+
+    X, y, _, w = rows
+    whole = Ridge(alpha=1.0).fit(X, y, sample_weight=w)
+    arrays = [da.from_array(each, chunks=(150, 2)[: each.ndim]) for each in (X, y, w)]
+    found = Ridge(alpha=1.0).fit(scale.source(arrays[0], arrays[1], weight=arrays[2]))
+    np.testing.assert_allclose(found.coef_, whole.coef_, rtol=1e-9)
+    with Client(cluster, set_as_default=False) as client, scale.on(client):
+        found = Ridge(alpha=1.0).fit(scale.source(arrays[0], arrays[1], weight=arrays[2]))
+    np.testing.assert_allclose(found.coef_, whole.coef_, rtol=1e-9)
+    with pytest.raises(InputError, match="weight has 3 values and the inputs 700 rows"):
+        scale.source(arrays[0], arrays[1], weight=np.ones(3))
+    try:
+        import dask.dataframe as dd
+    except ImportError:  # some installations of Dask lack what data frames need
+        return
+    with dask.config.set({"dataframe.convert-string": False}):
+        frame = dd.from_map(pd.read_parquet, sorted(map(str, folder.iterdir())))
+        same(Ridge(alpha=1.0).fit(scale.source(frame, **OPTIONS)), expected)
+
+
+def test_bad_sources(folder, tmp_path):
+    with pytest.raises(InputError, match="rows=0 is not allowed"):
+        scale.source(folder, rows=0, **OPTIONS)
+    with pytest.raises(InputError, match="of 3 values, and the inputs are an array of 4 rows"):
+        scale.source(np.ones((4, 2)), np.ones(3))
+    with pytest.raises(InputError, match="kinds= is for tables"):
+        scale.source(np.ones((4, 2)), np.ones(4), kinds={})
+    # A file with another type, one with other columns, one that is cut short.
+    last = pd.read_parquet(folder / "part2.parquet")
+    last.assign(size="large").to_parquet(folder / "x.parquet")
+    with pytest.raises(InputError, match=r"x.parquet.*'size' as VARCHAR.*as DOUBLE"):
+        scale.source(folder, **OPTIONS)
+    last.drop(columns="count").to_parquet(folder / "x.parquet")
+    with pytest.raises(InputError, match=r"x.parquet.*lacks 'count'"):
+        scale.source(folder, **OPTIONS)
+    last.assign(more=1).to_parquet(folder / "x.parquet")
+    with pytest.raises(InputError, match=r"x.parquet.*has 'more' besides"):
+        scale.source(folder, **OPTIONS)
+    (folder / "x.parquet").unlink()
+    rows = scale.source(folder, **OPTIONS)
+    whole = (folder / "part1.parquet").read_bytes()
+    (folder / "part1.parquet").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InputError, match="not valid parquet"):
+        Ridge().fit(rows)
+    (folder / "part1.parquet").write_bytes(whole)
+    (folder / "part2.parquet").unlink()
+    pd.DataFrame({"y": [1.0]}).to_parquet(folder / "part3.parquet")
+    with pytest.raises(InputError, match=r"weight|size|columns"):
+        scale.source(folder / "part3.parquet", **OPTIONS)
+
+
+def test_parts_with_other_columns():
+    first = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 4.0]})
+    parts = PartRows([lambda: first, lambda: first.rename(columns={"x": "z"})])
+    with pytest.raises(InputError, match=r"Part 2 of the rows has other columns.*lacks 'x'"):
+        chunks(parts, target="y")
+    empty = PartRows([lambda: first, lambda: first[:0], lambda: first])
+    assert len(list(chunks(empty, target="y"))) == 2

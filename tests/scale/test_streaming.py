@@ -1,0 +1,96 @@
+"""Scores and predictions in bounded memory, and folders that are whole or not there."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bottega import scale
+from bottega.classify import LinearDiscriminant
+from bottega.core.errors import InputError
+from bottega.data.parquet_folder import ParquetFolder
+from bottega.linear import LeastSquares, Ridge
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scores_are_those_of_all_rows(rows, weighted):
+    X, y, label, w = rows
+    w = w if weighted else None
+    for model, target in ((LeastSquares(), y), (LinearDiscriminant(), label)):
+        model.fit(X, target)
+        expected = model.score(X, target, sample_weight=w)
+        found = scale.score(model, scale.source(X, target, weight=w, rows=90))
+        assert found == pytest.approx(expected, rel=1e-12)
+        with_empty = [(X[:0], target[:0]), (X, target)]
+        assert scale.score(model, with_empty) == pytest.approx(model.score(X, target), rel=1e-12)
+
+
+def test_scores_are_made_by_the_workers(rows, cluster):
+    X, y, _, _ = rows
+    model = Ridge().fit(X, y)
+    with scale.on(cluster):
+        found = scale.score(model, scale.source(X, y, rows=90))
+    assert found == pytest.approx(model.score(X, y), rel=1e-12)
+
+
+def test_what_has_no_score(rows):
+    from bottega.latent import PCA
+
+    X, y, _, _ = rows
+    with pytest.raises(InputError, match="neither a classifier nor a regressor"):
+        scale.score(PCA(2).fit(X), [(X, y)])
+    with pytest.raises(InputError, match="no responses to judge by"):
+        scale.score(Ridge().fit(X, y), scale.source(X))
+    with pytest.raises(InputError, match="no rows to judge"):
+        scale.score(Ridge().fit(X, y), [(X[:0], y[:0])])
+
+
+@pytest.fixture
+def model(folder):
+    rows = scale.source(folder, target="y", weight="weight")
+    return rows.pipeline(Ridge(alpha=1.0).fit(rows))
+
+
+def test_predictions_of_a_folder(folder, tmp_path, model):
+    whole = pd.read_parquet(folder)
+    expected = model.predict(whole)
+    count = scale.predict_to(model, folder, tmp_path / "out", ids=["size", "day"], rows=100)
+    found = pd.read_parquet(tmp_path / "out")
+    assert count == len(found) == len(whole)
+    np.testing.assert_allclose(found["prediction"], expected, rtol=1e-12)
+    np.testing.assert_array_equal(found["size"], whole["size"])
+    assert found["day"].tolist() == whole["day"].tolist()
+    assert sorted(os.listdir(tmp_path)) == ["out", "rows"]
+
+
+def test_a_failure_leaves_nothing_behind(folder, tmp_path, model, monkeypatch):
+    late = pd.read_parquet(folder / "part2.parquet").assign(colour="never seen")
+    late.to_parquet(folder / "part3.parquet")
+    with pytest.raises(InputError, match="never seen when the model was learnt"):
+        scale.predict_to(model, folder, tmp_path / "out", rows=100)
+    assert os.listdir(tmp_path) == ["rows"]
+    (folder / "part3.parquet").unlink()
+
+    import pyarrow.parquet as parquet
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(parquet.ParquetWriter, "write_table", full)
+    with pytest.raises(InputError, match=r"No space left on device. Nothing was left of it"):
+        scale.predict_to(model, folder, tmp_path / "out")
+    assert os.listdir(tmp_path) == ["rows"]
+
+
+def test_folders_that_cannot_be_written(folder, tmp_path, model):
+    with pytest.raises(InputError, match="exists already"):
+        scale.predict_to(model, folder, folder)
+    with pytest.raises(InputError, match="There is no folder"):
+        scale.predict_to(model, folder, tmp_path / "a" / "b")
+    with pytest.raises(InputError, match=r"no column 'sze' to copy.*'size'"):
+        scale.predict_to(model, folder, tmp_path / "out", ids=["sze"])
+    (tmp_path / "empty").mkdir()
+    with ParquetFolder(tmp_path / "empty") as out:
+        out.write({"x": [1.0]})
+    assert len(pd.read_parquet(tmp_path / "empty")) == 1
