@@ -64,8 +64,8 @@ def without_warnings(call: Callable[..., Result], *given: Any, **options: Any) -
     Examples
     --------
     >>> from bottega.optimize import gradient_descent
-    >>> found = without_warnings(gradient_descent, lambda x: x[0] ** 2 + x[1] ** 4, [1.0, 1.0],
-    ...                          max_iter=2)
+    >>> found = without_warnings(gradient_descent, lambda x: x[0] ** 2 + x[1] ** 4, [1.0, 3.0],
+    ...                          max_iter=1)
     >>> found.verdict
     'max_iter'
     """

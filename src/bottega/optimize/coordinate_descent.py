@@ -116,8 +116,9 @@ def coordinate_descent(
 
     Examples
     --------
-    >>> found = coordinate_descent(lambda x: (x[0] - 1) ** 2 + abs(x[1]) + x[0] * x[1], [3.0, 2.0])
-    >>> found.converged, bool(np.allclose(found.x, [1, 0], atol=1e-6))
+    >>> f = lambda x: (x[0] - 1) ** 2 + abs(x[1]) + (x[0] + x[1]) ** 2 / 2
+    >>> found = coordinate_descent(f, [3.0, 2.0])
+    >>> found.converged, bool(np.allclose(found.x, [2 / 3, 0], atol=1e-6))
     (True, True)
     """
     if order not in _ORDERS:
