@@ -157,3 +157,9 @@ def test_the_deciding_words_of_a_prepared_model(frame):
 def test_a_description_leaves_texts_out(frame):
     found = bottega.describe(frame.drop(columns="label"))
     assert found.skipped["review"] == "it holds free text"
+    assert not any("stems" in each.message for each in found.findings)  # which it does not use
+
+
+def test_few_reviews_are_texts(frame):
+    few = frame[["review", "label"]].iloc[:30]
+    assert Table(few, target="label").kinds == {"review": "text"}
