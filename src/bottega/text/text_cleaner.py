@@ -73,7 +73,7 @@ class TextCleaner(TransformerMixin, TextEstimator):
     them only where a threshold is given.
 
     Do not clean texts for a model that reads sentences; the order of words is lost on stems. Stems
-    join words that are spelt alike and mean different things ("university", "universe").
+    join words that are spelt alike and mean different things ("mean", "meaning").
 
     References
     ----------

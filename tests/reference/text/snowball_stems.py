@@ -15,11 +15,11 @@ WORDS = {
     "english": """consign consigned consignment consistency consistently consolation consolatory
         consolidate knackeries knaves knavish kneaded knightly knots running ran runner happily
         happiness national nationality rationalise skies dying news inning proceed generously
-        communism arsenal relational hopping hoping agreed feed university universe cats' says""",
+        communism arsenal relational hopping hoping agreed feed universe cats' says""",
     "italian": """abbandonata abbandonava abbandonerà abbandono abbaruffato abbassamento
         abbassandola abbassarono pronto pronuncerà pronunciamento pronunziare propaganda propone
         proporre città università perché amichevolmente amici amico bellissimo bella mangiandolo
-        mangiarono andarsene attenzioni governo governativo politiche libertà pazzesco lentamente""",
+        mangiarono andarsene attenzioni governo governativo politiche libertà pazzesco""",
     "german": "aufeinander kategorie katzen häuser schönste gehörte freundlichkeit",
     "french": "continuellement majestueux chevaux généralement amitié mangeaient",
     "spanish": "chicharrones torneados rápidamente canciones amistad comiendo",

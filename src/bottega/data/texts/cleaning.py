@@ -47,8 +47,8 @@ class Cleaning:
         Phrases, in lower case, and what stands in their place.
     lowercase, markup, urls, mentions, emoji, numbers, alphabets : bool
         Whether capitals become small, and whether tags, addresses, names of accounts, emoji,
-        numbers and words of other alphabets than the Latin one are kept. Entities of HTML (``&amp;``)
-        are read as the signs that they stand for, unless tags are kept.
+        numbers and words of other alphabets than the Latin one are kept. Entities of HTML are read
+        as the signs that they stand for, unless tags are kept.
     min_length : int
         Shorter words are taken out.
     """
