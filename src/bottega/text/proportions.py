@@ -14,7 +14,7 @@ from bottega.core.estimator import Estimator
 from bottega.core.folds import Folds
 from bottega.core.frames import default_names
 from bottega.core.params import Anything, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
-from bottega.core.rows import Rows, check_weight
+from bottega.core.rows import Rows, are_counts, check_weight
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import refuse_missing_labels
@@ -92,7 +92,8 @@ class AggregateProportions(Estimator):
         The classifiers of the folds (``answers_.models``) or the blocks (``answers_.cells``), and
         what they answer of the tagged texts (``answers_.tagged``).
     codes_, weight_ : ndarray of shape (n,)
-        Class (as a position in ``classes_``) and weight of the tagged texts, 1 on average.
+        Class (as a position in ``classes_``) and weight of the tagged texts: copies where all
+        given are whole numbers, else 1 on average.
     known_stems_ : ndarray of bool of shape (p,)
         Whether a tagged text has the stem.
     compared_stems_ : ndarray of int
@@ -232,7 +233,8 @@ class AggregateProportions(Estimator):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         rows = super()._read(X, y, sample_weight)
         rows = replace(rows, y=self._read_classes(rows.y))
-        if rows.weight is not None:  # their scale means nothing, and to a classifier it might
+        # Whole numbers count copies; the scale of others means nothing, and to a classifier might.
+        if rows.weight is not None and not are_counts(rows.weight):
             rows = replace(rows, weight=rows.weight / rows.weight.mean())
         check_tags(self.classes_, rows.y, self.classes)
         if self.method in _BLOCKS:
