@@ -94,6 +94,14 @@ def test_thousands_of_coefficients_are_for_lbfgs():
     few = LogisticRegression(C=1.0).fit(X[:100], y[:100] > 0)
     assert few.solver_ == "newton"
     assert_allclose(slopes(few, X[:100], y[:100] > 0)[1][1:], few.coef_, atol=1e-6)
+    # One fit to hundreds of them is by slopes, without the rotation that a path is worth.
+    wide = LogisticRegression(alpha=0.05).fit(X, y > 0)
+    assert wide.solver_ == "lbfgs"
+    dense = LogisticRegression(alpha=0.05).fit(X.toarray(), y > 0)
+    assert dense.solver_ == "newton"
+    assert_allclose(wide.coef_, dense.coef_, atol=1e-4)
+    tuned = LogisticRegression(alpha="auto", l1_ratio=0.0, alphas=[0.5, 0.05], cv=2).fit(X, y > 0)
+    assert tuned.solver_ == "newton"
 
 
 @pytest.mark.parametrize("K", [2, 3])

@@ -205,6 +205,11 @@ def test_what_a_spreadsheet_computes_gets_an_apostrophe(start):
     assert safe(start + "1+1()") == f"'{start}1+1()"
 
 
+def test_missing_texts_are_empty_in_csv():
+    text, _ = as_csv({"review": ["good", float("nan"), pd.NA, None], "n": [1, 2, 3, 4]})
+    assert [row["review"] for row in read_rows(text)] == ["good", "", "", ""]
+
+
 def test_numbers_stay_numbers_in_csv():
     text, changed = as_csv(
         {

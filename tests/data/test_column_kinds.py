@@ -46,7 +46,11 @@ def words(i):
         ([float(i) for i in range(30)], "number"),  # fractions are never ids
         ([words(i) for i in range(60)], "text"),
         ([words(i % 55) for i in range(60)], "text"),
-        ([words(i % 40) for i in range(60)], "category"),  # 40 levels are a category
+        ([words(i) for i in range(20)], "text"),  # few sentences, too
+        ([words(i % 19) for i in range(30)], "category"),  # 19 levels are a category
+        ([words(i % 29) for i in range(60)], "category"),  # and so are those that come again
+        ([f"Corso Roma {i}, Pisa" for i in range(40)], "id"),  # short, and all distinct
+        ([f"Corso Roma {i % 39}, Pisa" for i in range(40)], "category"),
         (
             [str(uuid.UUID(int=i * 7919**9)) for i in range(1, 61)],
             "id",

@@ -1,5 +1,8 @@
 """Krippendorff's alpha, against its author's worked example."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +11,8 @@ from hypothesis import strategies as st
 from bottega.core.errors import InputError, ParameterError
 from bottega.metrics import krippendorff_alpha
 
+REFERENCE = Path(__file__).parents[1] / "reference/text/krippendorff_alpha.json"
+CASES = json.loads(REFERENCE.read_text())["cases"]
 # Four observers, twelve units; section C of Krippendorff (2011), "Computing Krippendorff's
 # alpha-reliability", which prints alpha to three decimals for each measurement.
 NONE = None
@@ -30,6 +35,14 @@ def test_the_published_example(measurement, printed):
     assert found.coincidences.sum() == pytest.approx(40)
     low, high = found.interval(n_resamples=200)
     assert low < found.value < high
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+@pytest.mark.parametrize("measurement", ["nominal", "ordinal", "interval", "ratio"])
+def test_it_agrees_with_a_peer(case, measurement):
+    found = krippendorff_alpha(CASES[case]["ratings"], measurement=measurement)
+    # Closed forms of sums of some hundred numbers.
+    assert found.value == pytest.approx(CASES[case][measurement], rel=1e-12, abs=1e-13)
 
 
 def test_two_observers_without_gaps():

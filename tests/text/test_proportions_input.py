@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.svm import LinearSVC
@@ -101,11 +102,29 @@ def test_weights(model):
         model.proportions(S, sample_weight=half, groups=half)
 
 
+@pytest.mark.parametrize("method", ["adjusted_em", "inversion"])
+def test_the_scale_of_weights_and_the_order_of_texts_mean_nothing(method):
+    weight = np.random.default_rng(0).uniform(1, 3, 60)
+    expected = AggregateProportions(method).fit(S, D, sample_weight=weight).predict(S)
+    for factor in (1e-6, 1e6):
+        model = AggregateProportions(method).fit(S, D, sample_weight=factor * weight)
+        assert model.predict(S[::-1]) == pytest.approx(expected, abs=1e-8)
+        assert model.weight_.mean() == pytest.approx(1)
+
+
 def test_groups_and_times(model):
     with refused(r"groups has shape \(3,\)"):
         model.proportions(S, groups=[1, 2, 3])
     with refused("time has missing values"):
         model.proportions(S, time=np.where(np.arange(60) < 3, np.nan, 1.0))
+    with refused("groups has missing values"):
+        model.proportions(S, groups=np.array(["a", pd.NA] * 30, dtype=object))
+    with refused("groups mixes values that have no order"):
+        model.proportions(S, groups=np.array(["a", 1] * 30, dtype=object))
+    one = np.arange(60) == 7
+    with pytest.warns(DataWarning, match=r"1 of 2 sets of unread texts has fewer than 10"):
+        found = model.proportions(S, groups=one, n_bootstrap=10)
+    assert found.n_texts == (59, 1)
     with refused("level=1.5", ParameterError):
         model.proportions(S, level=1.5)
     with refused("n_bootstrap=1", ParameterError):

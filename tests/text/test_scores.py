@@ -1,5 +1,8 @@
 """Scores of texts and words, and the words that decide."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
@@ -20,28 +23,29 @@ from bottega.tree import TreeClassifier
 
 # Table 1 of Laver, Benoit and Garry (2003): 37 words, the same frequencies in each text, five
 # words further on in each reference text, and seven words on in the text to be scored.
-BELL = [2, 3, 10, 22, 45, 78, 115, 146, 158, 146, 115, 78, 45, 22, 10, 3, 2]
-POSITIONS = [-1.5, -0.75, 0.0, 0.75, 1.5]
+PUBLISHED = json.loads(
+    (Path(__file__).parents[1] / "reference/text/word_scores.json").read_text(encoding="utf-8")
+)
+POSITIONS = PUBLISHED["positions"]
 
 
 def counts(start):
     found = np.zeros(37)
-    found[start : start + len(BELL)] = BELL
+    found[start : start + len(PUBLISHED["counts"])] = PUBLISHED["counts"]
     return found
 
 
-REFERENCES = np.array([counts(5 * r) for r in range(5)])
-VIRGIN = counts(7)[None, :]
+REFERENCES = np.array([counts(start) for start in PUBLISHED["first_word"]])
+VIRGIN = counts(PUBLISHED["new_first_word"])[None, :]
 
 
 def test_the_published_example_of_word_scores():
     model = WordScores().fit(REFERENCES, POSITIONS)
-    # Seven digits of the R package austin, whose tests have them; the article prints -0.45.
-    expected = [-1.5, -1.48125, 1.0369898, 1.5]  # words A, F, Z and ZK
-    assert model.scores_[[0, 5, 25, 36]] == pytest.approx(expected, abs=5e-8)
+    for word, score in PUBLISHED["words"].items():
+        assert model.scores_[int(word)] == pytest.approx(score, abs=5e-8)  # the digits given
     position, error = model.predict(VIRGIN, return_std=True)
-    assert position == pytest.approx(-0.4480591, abs=5e-8)
-    assert error == pytest.approx(0.01189767, abs=5e-9)
+    assert position == pytest.approx(PUBLISHED["new_position"], abs=5e-8)
+    assert error == pytest.approx(PUBLISHED["new_std_error"], abs=5e-9)
     sparse = WordScores().fit(csr_matrix(REFERENCES), POSITIONS)
     assert sparse.predict(csr_matrix(VIRGIN)) == pytest.approx(position)
 

@@ -93,6 +93,22 @@ def test_methods_that_take_categories_get_stems_in_a_frame(frame):
     assert encoder_for(StemMatrix.card, table) is None  # it takes the texts themselves
 
 
+def test_stems_take_no_name_of_another_column(frame):
+    rng = np.random.default_rng(0)
+    given = frame[["review", "label"]].assign(
+        **{"review: film": rng.normal(size=80), "review: plot": rng.choice(["u", "v"], 80)}
+    )
+    table = Table(given, target="label")
+    for card in (TreeClassifier.card, LogisticRegression.card):
+        encoder = encoder_for(card, table)
+        found = encoder.fit_transform(table.X)
+        names = encoder.get_feature_names_out().tolist()
+        assert len(set(names)) == len(names) == found.shape[1]
+        assert {"review: film", "review: film'"} <= set(names)
+        own = np.asarray(found)[:, names.index("review: film")].astype(float)
+        assert abs(np.corrcoef(own, given["review: film"])[0, 1]) == pytest.approx(1)
+
+
 def test_texts_without_common_stems_give_no_columns():
     rng = np.random.default_rng(0)
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
@@ -157,3 +173,9 @@ def test_the_deciding_words_of_a_prepared_model(frame):
 def test_a_description_leaves_texts_out(frame):
     found = bottega.describe(frame.drop(columns="label"))
     assert found.skipped["review"] == "it holds free text"
+    assert not any("stems" in each.message for each in found.findings)  # which it does not use
+
+
+def test_few_reviews_are_texts(frame):
+    few = frame[["review", "label"]].iloc[:30]
+    assert Table(few, target="label").kinds == {"review": "text"}

@@ -142,9 +142,9 @@ class LogisticRegression(LogisticEstimator):
     they are kept from one step and penalty to the next, corrected by what the steps show, and
     folds start with the fit and those of all rows. A fit to many rows starts from one to an eighth
     of them. With more columns than rows and squares in the penalty the rows are rotated into
-    as many columns as there are rows; with thousands of coefficients L-BFGS does without second
-    derivatives. Sparse inputs stay sparse. Chunks are read once for each slope: the answer is that
-    of the rows together.
+    as many columns as there are rows; with thousands of coefficients, and hundreds in one fit to
+    more sparse columns than rows, L-BFGS does without second derivatives. Sparse inputs stay
+    sparse. Chunks are read once for each slope: the answer is that of the rows together.
 
     The path's df never decreases, and its criteria are those of the likelihood with that df. Its
     weakest penalty is a hundredth of the strongest with more columns than rows, else a thousandth;

@@ -94,7 +94,8 @@ def predict(
     if changed:
         say(
             f"note: {changed:,} different text{'' if changed == 1 else 's'} that a spreadsheet "
-            "would take for a formula begin with an apostrophe in the output",
+            f"would take for a formula begin{'s' if changed == 1 else ''} with an apostrophe in "
+            "the output",
             quiet,
         )
 

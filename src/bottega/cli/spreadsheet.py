@@ -7,6 +7,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.frames import make_frame
+from bottega.core.missing import is_missing
 
 __all__ = ["as_csv", "safe"]
 
@@ -46,7 +47,7 @@ def as_csv(columns: Mapping[str, Any]) -> tuple[str, int]:
             listed = (
                 [None if each == "NaT" else each for each in array.astype(str).tolist()]
                 if dates
-                else [_plain(each) for each in array.tolist()]
+                else [None if is_missing(each) else each for each in _listed(values)]
             )
             column = [safe(value) for value in listed]
             changed.update(old for old, new in zip(listed, column, strict=True) if old is not new)
@@ -56,10 +57,6 @@ def as_csv(columns: Mapping[str, Any]) -> tuple[str, int]:
     return nw.from_native(make_frame(made), eager_only=True).write_csv(), len(changed)
 
 
-def _plain(value: Any) -> Any:
-    """Return None for a missing value, which a text column may hold in several forms."""
-    try:
-        missing = value is None or bool(value != value)
-    except TypeError:  # pandas has a missing value that is neither true nor false
-        missing = True
-    return None if missing else value
+def _listed(values: Any) -> list[Any]:
+    """Return values as they are: an array of texts would make the word "nan" of a missing one."""
+    return list(values) if isinstance(values, list) else np.asarray(values).tolist()

@@ -21,6 +21,7 @@ import numpy as np
 
 from bottega.core.deal import FoldDealer, deal_folds, deal_rows, dealing_order, scramble
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.missing import any_missing
 from bottega.core.params import Integer, Parameter
 from bottega.core.params import Real as Number
 from bottega.core.typing import BoolArray, FloatArray, IntArray
@@ -124,7 +125,7 @@ def make_folds(
     [2, 3, 2]
     """
     for name, given in (("groups", groups), ("time", time)):
-        if given is not None and _has_missing(given):
+        if given is not None and any_missing(given):
             raise InputError(f"{name} has missing values; fill them in, or leave those rows out.")
     if isinstance(cv, str) and cv == "loo":
         rows = np.arange(n)
@@ -219,13 +220,6 @@ def _validation_part(
         if not held.any():
             raise InputError("Every class has one row only, so none can be held out; add rows.")
     return np.flatnonzero(~held), np.flatnonzero(held)
-
-
-def _has_missing(values: Any) -> bool:
-    array = np.asarray(values)
-    if array.dtype.kind == "O":
-        return any(value is None or value != value for value in array.ravel().tolist())
-    return bool(array.dtype.kind in "fM" and np.any(array != array))
 
 
 def _codes(strata: Any, n: int) -> IntArray:

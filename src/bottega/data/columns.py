@@ -27,8 +27,10 @@ _FEW_NUMBERS = 20  # as many distinct numbers, written as text, may be labels
 _FEW_WORDS = 0.1  # share of words among many numbers that are taken for missing values
 _SLIPS = 0.005  # and among few
 _DATELIKE = re.compile(r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})([ T].*)?")
-TEXT_LEVELS = 50
+_TEXT_LEVELS = 50
 _TEXT_LENGTH = 20
+FEW_TEXTS = 20  # as many distinct sentences are texts, too
+_SENTENCE = 5  # words
 _NAMED_ID = re.compile(r"(?:^|[^A-Za-z])(?:id|ID|Id|uuid|guid)(?:$|[^A-Za-z])|[a-z]I[Dd]$")
 
 
@@ -55,8 +57,9 @@ class Column:
         - ``"id"``: texts or whole numbers, none missing, all distinct in 20 rows or more; whole
           numbers must also be consecutive once sorted, or be named like ``id`` or ``user_id``.
           Fractions are never ids, nor are numbers written as text.
-        - ``"text"``: more than 50 distinct texts of 20 characters or more on average, over half of
-          them distinct (and written with blanks, when all are distinct).
+        - ``"text"``: more than 50 distinct texts of 20 characters or more on average (or 20 of 5
+          words or more), over half of them distinct (and most of them written with blanks, when all
+          are distinct).
         - ``"number"``: any other number; ``"category"``: any other text.
     role : str
         What it is for: ``"target"``, ``"feature"``, ``"weight"``, ``"group"``, ``"time"`` or
@@ -236,7 +239,11 @@ def text_profile(
     if all(_DATELIKE.fullmatch(level) for level in levels):
         return Profile(DATELIKE, missing, len(levels))
     length = sum(len(level) * times for level, times in levels.items()) / present
-    wordy = len(levels) > TEXT_LEVELS and length >= _TEXT_LENGTH and len(levels) > present / 2
+    wordy = len(levels) > _TEXT_LEVELS and length >= _TEXT_LENGTH
+    if not wordy and len(levels) >= FEW_TEXTS:
+        n_words = sum(len(level.split()) * times for level, times in levels.items())
+        wordy = n_words >= _SENTENCE * present
+    wordy = wordy and len(levels) > present / 2
     if len(levels) == n_values >= MIN_ID_ROWS:
         blanks = sum(" " in level.strip() for level in levels)
         kind = "text" if wordy and blanks > present / 2 else "id"

@@ -229,7 +229,7 @@ class Encoder(TransformerMixin, BaseEstimator):
             if kind == "date" and self.dates == "parts":
                 found.append(part_names(name, self.date_parts_[name], names))
             elif kind == "text":
-                found.append([f"{name}: {stem}" for stem in next(stems).stems])
+                found.append(next(stems).names(name, names))
             elif category is None or not self.one_hot or self.keep_categories:
                 found.append([name])
             else:

@@ -63,7 +63,11 @@ def fingerprint(frame: Any) -> str:
         else:
             missing = series.is_null().to_numpy()
             values = zip(series.to_list(), missing, strict=True)
-            digest.update("\0".join("" if none else str(value) for value, none in values).encode())
+            digest.update(
+                "\0".join("" if none else str(value) for value, none in values).encode(
+                    "utf-8", "surrogatepass"
+                )
+            )
             digest.update(np.packbits(missing).tobytes())
     return digest.hexdigest()
 
@@ -97,7 +101,9 @@ def row_hashes(frame: Any) -> Array:
 
 
 def _bits(text: str) -> int:
-    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+    return int.from_bytes(
+        blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
+from bottega.core.missing import is_missing
 from bottega.core.results import check_level
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
@@ -173,7 +174,7 @@ def krippendorff_alpha(ratings: Any, *, measurement: str = "nominal") -> Krippen
         raise InputError(
             f"ratings has shape {cells.shape}; give one row per unit and one column per annotator."
         )
-    known = np.array([[not _is_missing(value) for value in row] for row in cells], dtype=bool)
+    known = np.array([[not is_missing(value) for value in row] for row in cells], dtype=bool)
     known &= (known.sum(axis=1) >= 2)[:, None] if known.size else known
     if not known.any():
         raise InputError("No unit has values of two annotators; agreement needs at least one.")
@@ -187,10 +188,6 @@ def krippendorff_alpha(ratings: Any, *, measurement: str = "nominal") -> Krippen
     counts = np.zeros((len(cells), len(values)))
     np.add.at(counts, (np.nonzero(known)[0], code), 1.0)
     return KrippendorffAlpha(values, counts[counts.sum(axis=1) > 0], measurement)
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _number(value: Any, measurement: str) -> float:

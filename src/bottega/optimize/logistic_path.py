@@ -12,7 +12,7 @@ from bottega.optimize.proximal_newton import LogisticProblem
 from bottega.optimize.quadratic_model import QuadraticModel
 from bottega.optimize.quasi_newton import minimise_smooth
 
-__all__ = ["LogisticSolution", "Stop", "walk"]
+__all__ = ["NEWTON", "LogisticSolution", "Stop", "walk"]
 
 # What is left to gain, against the duality gap wanted, when that is first computed; without
 # absolute values in the penalty a step or two more give most digits, in small problems all, but in
@@ -21,7 +21,7 @@ _FIRST, _SMOOTH, _SMALL, _LARGE = 1e-3, 1e-6, 1e-8, 1e-4
 # Coefficients of a curvature that folds may share.
 _SHARED = 256
 # Coefficients of a smooth problem above which it has no matrix of second derivatives.
-_NEWTON = 2500
+NEWTON = 2500
 # The working set is made smaller when it is so many times what is needed.
 _ROOM = 2
 # Times that the objective may not fall, for rounding, before that is the end.
@@ -68,6 +68,7 @@ def walk(
     relax: bool = False,
     ends: bool = False,
     fine: bool = True,
+    newton: int = NEWTON,
 ) -> LogisticSolution:
     """Return the fits at `alphas`, descending.
 
@@ -98,6 +99,8 @@ def walk(
         Whether smooth problems are solved to more digits than the gap asks for. If not, a problem
         that follows another is done where its next step would be small: no gap is computed, and
         no deviance.
+    newton : int
+        The most coefficients for which second derivatives of a smooth problem are made.
     """
     count, (T, p) = len(alphas), (problem.scores, len(problem.mean))
     coef, intercept = np.zeros((count, T, p)), np.zeros((count, T))
@@ -114,7 +117,7 @@ def walk(
     # Until the other's curvature is of no use; small problems of two classes need none.
     follows = bool(lead) and not (problem.scores == 1 and problem.is_small(p))
     smooth = problem.l1_ratio == 0 and alphas[-1] > 0 and not (fine or relax)
-    if follows and smooth and problem.screens and problem.size <= _NEWTON:
+    if follows and smooth and problem.screens and problem.size <= newton:
         return _beside(problem, alphas, tol, max_iter, lead)
     for k, alpha in enumerate(alphas):
         ready = False
@@ -128,7 +131,7 @@ def walk(
                     nll.append(np.nan)
                     continue
             ready = problem.move_on(*where)
-        n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready, fine)
+        n_iter[k], gap[k] = _fit(problem, alpha, last, tol, max_iter, ready, fine, newton)
         if not problem.B.any():  # to the last digit: classes may be equally frequent
             problem.b0 = problem.level_of_shares()
         shares = lead[k].model if ready else None
@@ -179,7 +182,7 @@ def _beside(
     def fit(k: int, i: int, j: int) -> None:
         B, b0 = apart(k, i, j)
         ready = problem.move_on(problem.own(B), b0, lead[k].model)
-        n_iter[k], gap[k] = _fit(problem, alphas[k], alphas[k], tol, max_iter, ready, False)
+        n_iter[k], gap[k] = _fit(problem, alphas[k], alphas[k], tol, max_iter, ready, False, NEWTON)
         coef[k], intercept[k], known[k] = problem.B * problem.inverse, problem.b0, True
 
     fit(0, 0, 0)
@@ -233,13 +236,14 @@ def _fit(
     max_iter: int,
     ready: bool,
     fine: bool,
+    newton: int,
 ) -> tuple[int, float]:
     """Go on to another penalty; return the Newton steps and the relative duality gap.
 
     `ready` says that the working set is chosen already.
     """
     problem.solver = "proximal newton" if alpha * problem.l1_ratio > 0 else "newton"
-    if problem.solver == "newton" and problem.size > _NEWTON:
+    if problem.solver == "newton" and problem.size > newton:
         problem.solver = "lbfgs"
         return _quasi_newton(problem, alpha, tol, 100 * max_iter)
     l1, steps, stuck = problem.l1_ratio, 0, 0

@@ -94,7 +94,7 @@ def write(comparison: Any, path: str | os.PathLike[str]) -> Path:
     InputError
         When the folder does not exist or cannot be written to.
     """
-    return write_atomically(path, render(comparison).encode())
+    return write_atomically(path, render(comparison).encode(errors="replace"))
 
 
 def write_description(description: Any, path: str | os.PathLike[str]) -> Path:
@@ -107,7 +107,7 @@ def write_description(description: Any, path: str | os.PathLike[str]) -> Path:
     path : path
         The HTML file to write; an older one is replaced.
     """
-    return write_atomically(path, render_description(description).encode())
+    return write_atomically(path, render_description(description).encode(errors="replace"))
 
 
 @cache

@@ -14,7 +14,7 @@ from bottega.core.estimator import Estimator
 from bottega.core.folds import Folds
 from bottega.core.frames import default_names
 from bottega.core.params import Anything, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
-from bottega.core.rows import Rows, check_weight
+from bottega.core.rows import Rows, are_counts, check_weight
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import refuse_missing_labels
@@ -24,7 +24,7 @@ from bottega.text._proportions.by_blocks import BlockAnswers
 from bottega.text._proportions.by_classifier import ClassifierAnswers
 from bottega.text._proportions.carry_over import CarryOver, carry_over, told_stems
 from bottega.text._proportions.cells import Ones, StemCells, presence
-from bottega.text._proportions.checks import check_known, check_tags, refuse_negative
+from bottega.text._proportions.checks import check_known, check_tags, refuse_negative, warn_of_few
 from bottega.text._proportions.equations import Counted, Draws, Equations, class_means
 from bottega.text._proportions.result import Proportions, notes_of, sets_of
 
@@ -92,7 +92,8 @@ class AggregateProportions(Estimator):
         The classifiers of the folds (``answers_.models``) or the blocks (``answers_.cells``), and
         what they answer of the tagged texts (``answers_.tagged``).
     codes_, weight_ : ndarray of shape (n,)
-        Class (as a position in ``classes_``) and weight of the tagged texts.
+        Class (as a position in ``classes_``) and weight of the tagged texts: copies where all
+        given are whole numbers, else 1 on average.
     known_stems_ : ndarray of bool of shape (p,)
         Whether a tagged text has the stem.
     compared_stems_ : ndarray of int
@@ -232,6 +233,9 @@ class AggregateProportions(Estimator):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         rows = super()._read(X, y, sample_weight)
         rows = replace(rows, y=self._read_classes(rows.y))
+        # Whole numbers count copies; the scale of others means nothing, and to a classifier might.
+        if rows.weight is not None and not are_counts(rows.weight):
+            rows = replace(rows, weight=rows.weight / rows.weight.mean())
         check_tags(self.classes_, rows.y, self.classes)
         if self.method in _BLOCKS:
             refuse_negative(rows.X, type(self).__name__, self.method)
@@ -328,6 +332,7 @@ class AggregateProportions(Estimator):
             again = system.replicates(tagged, Draws.of(len(counted), n_bootstrap, rng))
             found.append((key, len(counted), estimate, again))
         keys, sizes, estimates, replicates = zip(*found, strict=True)
+        warn_of_few(sizes)
         return Proportions(
             tuple(self.classes_.tolist()),
             np.array(estimates),

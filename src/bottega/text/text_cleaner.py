@@ -12,7 +12,7 @@ from bottega.core.cards import Card
 from bottega.core.errors import ParameterError
 from bottega.core.params import AnyOf, Anything, Boolean, Integer, OrNone, Parameter, Real, Text
 from bottega.core.rows import Rows
-from bottega.data.texts.cleaning import Cleaning
+from bottega.data.texts.cleaning import BREAK, Cleaning, joined_marks
 from bottega.data.texts.counts import beyond_limits, count_terms
 from bottega.data.texts.language import check_language, find_language
 from bottega.data.texts.numbering import Numbering, blocks_of
@@ -25,7 +25,8 @@ __all__ = ["TextCleaner"]
 class TextCleaner(TransformerMixin, TextEstimator):
     """Take out of texts what says nothing about their subject, and reduce words to their roots.
 
-    In this order: capitals become small; marks beside letters are joined to them; tags of HTML,
+    In this order: entities of HTML (``&amp;``) become the signs that they stand for; capitals
+    become small; marks beside letters are joined to them; tags of HTML,
     addresses (URLs), names of accounts (``@name``) and idioms go; what is left is cut into words,
     so that special characters go; stop words, numbers and words of other alphabets go; words become
     stems; stems that are too rare or too frequent in `fit` go.
@@ -47,7 +48,8 @@ class TextCleaner(TransformerMixin, TextEstimator):
         Whether emoji are kept, each as a word.
     urls, mentions, markup, numbers, other_alphabets : bool, default=False
         Whether parts of addresses, names of accounts, parts of HTML tags, numbers, and words of
-        alphabets other than the Latin one are kept. Languages that are written otherwise (Russian,
+        alphabets other than the Latin one are kept; ``markup=True`` leaves entities of HTML as they
+        are, too. Languages that are written otherwise (Russian,
         Greek, Arabic) need ``other_alphabets=True``.
     min_length : int, default=2
         Shorter words are taken out.
@@ -71,7 +73,7 @@ class TextCleaner(TransformerMixin, TextEstimator):
     them only where a threshold is given.
 
     Do not clean texts for a model that reads sentences; the order of words is lost on stems. Stems
-    join words that are spelt alike and mean different things ("university", "universe").
+    join words that are spelt alike and mean different things ("mean", "meaning").
 
     References
     ----------
@@ -193,7 +195,7 @@ class TextCleaner(TransformerMixin, TextEstimator):
                     "words, or None."
                 )
             return tuple(sorted(STOP_WORDS.get(language or "", ())))
-        return tuple(sorted(str(word).lower() if self.lowercase else str(word) for word in given))
+        return tuple(sorted(joined_marks(str(word).lower()) for word in given))
 
     def _idioms(self) -> tuple[tuple[str, str], ...]:
         given = self.idioms
@@ -204,10 +206,17 @@ class TextCleaner(TransformerMixin, TextEstimator):
                 f"TextCleaner: idioms={given!r} is one phrase; give a list of phrases, or a dict."
             )
         pairs = given.items() if isinstance(given, Mapping) else ((each, "") for each in given)
-        found = [(" ".join(str(phrase).lower().split()), str(by)) for phrase, by in pairs]
+        found = [
+            (" ".join(joined_marks(str(phrase).lower()).split()), self._written(by))
+            for phrase, by in pairs
+        ]
         if not all(phrase for phrase, _ in found):
             raise ParameterError("TextCleaner: one of the idioms is empty; leave it out.")
         return tuple(found)
+
+    def _written(self, replacement: Any) -> str:
+        text = joined_marks(str(replacement)).replace(BREAK, " ")
+        return text.lower() if self.lowercase else text
 
     def transform(self, X: Any) -> list[str]:
         """Return the stems of each text, in their order, with a blank between any two.

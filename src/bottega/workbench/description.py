@@ -26,7 +26,7 @@ from bottega.workbench.described_words import (
 __all__ = ["Description"]
 
 # Findings that are about predicting a target.
-_OF_TARGETS = ("wide", "time_order", "leaker", "count", "few_rows", "date", "rare_levels")
+_OF_TARGETS = ("wide", "time_order", "leaker", "count", "few_rows", "date", "text", "rare_levels")
 _SHOWN = 5  # rows of a table at a prompt
 _COLUMNS = 10  # names of columns at a prompt, where there is nothing else to show
 

@@ -40,7 +40,7 @@ def digest_of(values: Array | None) -> str:
         return ""
     array = np.asarray(values)
     if array.dtype.kind in "OU":
-        content = "\0".join(map(str, array.tolist())).encode()
+        content = "\0".join(map(str, array.tolist())).encode("utf-8", "surrogatepass")
     else:
         content = np.ascontiguousarray(array).tobytes()
     return blake2b(content, digest_size=16).hexdigest()

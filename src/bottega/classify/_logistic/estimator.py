@@ -160,8 +160,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
         self.coef_, self.intercept_ = found.coef[0].copy(), found.intercept[0].copy()
         self.dual_gap_, self.n_iter_ = float(found.gap[0]), int(found.n_iter[0])
         self.converged_ = bool(self.dual_gap_ <= self.tol)
-        problem = work.whole(descent).problem
-        self.solver_ = problem.solver
+        self.solver_ = work.solver
         self.df_ = float(found.df[0]) + self._intercepts()
         if hasattr(self, "path_"):
             self.gap_path_ = work.gap_path

@@ -12,7 +12,7 @@ from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.coordinate_columns import InputColumns, columns_of
-from bottega.optimize.logistic_path import LogisticSolution, Stop, walk
+from bottega.optimize.logistic_path import NEWTON, LogisticSolution, Stop, walk
 from bottega.optimize.multinomial import MemoryRows
 from bottega.optimize.proximal_newton import LogisticProblem
 
@@ -23,6 +23,9 @@ _STEP = 4.0
 _EVERY, _ENOUGH, _MANY = 8, 20, 16_384
 # Rows up to which the products of all pairs of sparse ones are made.
 _MOST_SPARSE = 2000
+# Coefficients beyond which one fit to sparse rows is by slopes alone: rotating the rows, or making
+# second derivatives, takes ten times as long.
+_FEW_SPARSE = 500
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class LikelihoodWork(ABC):
         self._prepared: dict[LogisticDescent, PreparedLikelihood] = {}
         self._walked: dict[LogisticDescent, tuple[LogisticSolution, Sequence[Stop]]] = {}
         self.gap_path = np.zeros(0)
+        self.solver = ""  # of the last fit at one alpha
 
     @abstractmethod
     def prepare(self, descent: LogisticDescent, part: Any = None) -> PreparedLikelihood | None:
@@ -96,6 +100,10 @@ class LikelihoodWork(ABC):
             self._prepared[descent] = found
         return self._prepared[descent]
 
+    def alone(self, descent: LogisticDescent, alpha: float) -> tuple[PreparedLikelihood, int]:
+        """Return the problem of all rows for one fit, and the most coefficients for Newton."""
+        return self.whole(descent), NEWTON
+
     def strongest(self, descent: LogisticDescent) -> float:
         """Return the smallest alpha at which every coefficient is zero (l2: nearly zero)."""
         return self.whole(descent).problem.alpha_max()
@@ -118,8 +126,9 @@ class LikelihoodWork(ABC):
         """Return the fit at one alpha; `start` are coefficients and intercepts to begin at."""
         walked = self._walked.get(descent)
         if walked is not None and alpha in walked[0].alphas:
+            self.solver = self.whole(descent).problem.solver
             return _one(walked[0], int(np.flatnonzero(walked[0].alphas == alpha)[0]))
-        prepared = self.whole(descent)
+        prepared, most = self.alone(descent, alpha)
         problem = prepared.problem
         alphas, near = np.array([alpha]), None
         with problem.rows.working():
@@ -129,8 +138,9 @@ class LikelihoodWork(ABC):
                 alphas = _ladder(problem.alpha_max(), alpha)
             else:
                 near = _near(problem, alpha)
-            options: Any = {"start": near, "df": True, "relax": descent.relax}
+            options: Any = {"start": near, "df": True, "relax": descent.relax, "newton": most}
             found = walk(problem, alphas, descent.tol, descent.max_iter, **options)
+        self.solver = problem.solver
         return _one(prepared.original(found), -1)
 
     def without(
@@ -168,7 +178,19 @@ class MemoryLikelihood(LikelihoodWork):
             self._columns[frame] = columns_of(self.rows.X, self.rows.weights, **names)
         return self._columns[frame]
 
-    def prepare(self, descent: LogisticDescent, part: Any = None) -> PreparedLikelihood | None:
+    def alone(self, descent: LogisticDescent, alpha: float) -> tuple[PreparedLikelihood, int]:
+        """Return the problem of all rows for one fit, and the most coefficients for Newton."""
+        scores = len(self.counts) if len(self.counts) > 2 else 1
+        many = len(self.rows) * scores > _FEW_SPARSE and is_sparse(self.rows.X)
+        if alpha > 0 and descent.l1_ratio == 0 and self.is_wide and many:
+            found = self.prepare(descent, rotate=False)
+            assert found is not None
+            return found, _FEW_SPARSE
+        return self.whole(descent), NEWTON
+
+    def prepare(
+        self, descent: LogisticDescent, part: Any = None, *, rotate: bool = True
+    ) -> PreparedLikelihood | None:
         v = self.rows.weights if part is None else part
         codes = self.rows.y
         present = np.unique(codes[v > 0])
@@ -182,7 +204,7 @@ class MemoryLikelihood(LikelihoodWork):
         shares = np.bincount(codes, v, len(present)) / v.sum()
         settings: Any = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
         rotation = None
-        if descent.l1_ratio == 0 and self.is_wide:
+        if rotate and descent.l1_ratio == 0 and self.is_wide:
             columns, rotation = _rotated(columns, scaling, v)
             p = columns.A.shape[1]
             scaling = np.zeros(p), np.ones(p), np.zeros(p, dtype=bool)

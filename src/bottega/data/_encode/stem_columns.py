@@ -62,6 +62,16 @@ class StemColumns:
         idf = inverse_frequencies(counts.texts[chosen], counts.n_texts)
         return cls(cleaning, [counts.names[i] for i in chosen], idf)
 
+    def names(self, name: str, taken: Sequence[str]) -> list[str]:
+        """Return the names of the columns of stems; those of other columns are taken."""
+        found, other = [], set(taken)
+        for stem in self.stems:
+            title = f"{name}: {stem}"
+            while title in other:
+                title += "'"
+            found.append(title)
+        return found
+
     def values(self, given: Sequence[str | None]) -> FloatArray:
         """Return the tf-idf weights of the stems of each text, which have length 1 or 0."""
         texts = [text or "" for text in given]

@@ -1,5 +1,6 @@
 """What is taken out of texts: first signs and phrases of whole texts, then single words."""
 
+import html
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -17,7 +18,11 @@ _MENTION = re.compile(r"(?<!\w)@\w+")
 # Marks of Latin, Hebrew and Arabic letters that no letter of Unicode includes.
 _MARKS = re.compile("[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a"
                     "\u064b-\u065f\u0670]+")  # fmt: skip
+# A run of marks is put in order in quadratic time, and none of 31 is a word.
+_LONG_RUN = re.compile(r"[^\x00-\x7f\w\s]{31,}")
+_BLANKS = rf"[^\S{BREAK}]+"
 _EMOJI = (
+    "[\U0001f1e6-\U0001f1ff]{2}|"  # a flag is two letters
     "[\u2600-\u27bf\u2b05-\u2b55\U0001f1e6-\U0001f1ff\U0001f300-\U0001f64f\U0001f680-\U0001f6ff"
     "\U0001f900-\U0001faff](?:[\ufe0f\U0001f3fb-\U0001f3ff]|\u200d[\u2600-\u27bf\U0001f300-\U0001faff])*"
 )
@@ -42,7 +47,8 @@ class Cleaning:
         Phrases, in lower case, and what stands in their place.
     lowercase, markup, urls, mentions, emoji, numbers, alphabets : bool
         Whether capitals become small, and whether tags, addresses, names of accounts, emoji,
-        numbers and words of other alphabets than the Latin one are kept.
+        numbers and words of other alphabets than the Latin one are kept. Entities of HTML are read
+        as the signs that they stand for, unless tags are kept.
     min_length : int
         Shorter words are taken out.
     """
@@ -61,6 +67,24 @@ class Cleaning:
     min_length: int = 2
 
 
+def joined_marks(text: str) -> str:
+    """Return a text with marks joined to their letters, and without those that cannot be.
+
+    Examples
+    --------
+    >>> joined_marks("perche\u0301") == "perch\u00e9"
+    True
+    """
+    if text.isascii():
+        return text
+    text = _LONG_RUN.sub(_without_marks, text)
+    return _MARKS.sub("", unicodedata.normalize("NFC", text))
+
+
+def _without_marks(run: re.Match[str]) -> str:
+    return "".join(sign for sign in run[0] if not unicodedata.combining(sign))
+
+
 class Scanner:
     """Finds the words of texts, as a `Cleaning` says."""
 
@@ -68,15 +92,16 @@ class Scanner:
         self.cleaning = cleaning
         self._stopped = frozenset(cleaning.stop_words)
         self._terms_out = frozenset(cleaning.terms_out)
-        self._phrases = dict(cleaning.idioms)
+        longest_first = sorted(cleaning.idioms, key=lambda pair: len(pair[0]), reverse=True)
+        self._replacements = [by for _, by in longest_first]
         # The shortest form is the quickest one: a pattern is tried at every place of every text.
         word = r"\w" * (cleaning.min_length - 1) + r"\w+"
         self._token = re.compile(
             f"{_EMOJI}|{word}|{BREAK}" if cleaning.emoji else f"{word}|{BREAK}"
         )
-        longest_first = sorted(self._phrases, key=len, reverse=True)
-        words = "|".join(r"\s+".join(map(re.escape, each.split())) for each in longest_first)
-        self._idiom = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
+        words = (_BLANKS.join(map(re.escape, phrase.split())) for phrase, _ in longest_first)
+        phrases = "|".join(f"({each})" for each in words)
+        self._idiom = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
     def tokens(self, texts: Sequence[str]) -> list[str]:
         """Return the words of texts in their order, and a `BREAK` after each text but the last."""
@@ -88,10 +113,11 @@ class Scanner:
         whole = BREAK.join(texts)
         if whole.count(BREAK) >= max(len(texts), 1):  # some text has the sign in it
             whole = BREAK.join([text.replace(BREAK, " ") for text in texts])
+        if not asked.markup and "&" in whole:
+            whole = html.unescape(whole)
         if asked.lowercase:
             whole = whole.lower()
-        if not whole.isascii():
-            whole = _MARKS.sub("", unicodedata.normalize("NFC", whole))
+        whole = joined_marks(whole)
         # Looking for a sign costs next to nothing beside trying a pattern at every place.
         if not asked.markup and "<" in whole:
             whole = _TAG.sub(" ", whole)
@@ -99,10 +125,10 @@ class Scanner:
             whole = _URL.sub(" ", whole)
         if not asked.mentions and "@" in whole:
             whole = _MENTION.sub(" ", whole)
-        return self._idiom.sub(self._replaced, whole) if self._phrases else whole
+        return self._idiom.sub(self._replaced, whole) if self._replacements else whole
 
     def _replaced(self, found: re.Match[str]) -> str:
-        return f" {self._phrases[' '.join(found[0].lower().split())]} "
+        return f" {self._replacements[(found.lastindex or 1) - 1]} "
 
     def term(self, token: str) -> str | None:
         """Return what a word counts as; None for one that is taken out."""

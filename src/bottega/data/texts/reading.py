@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.missing import is_missing
 from bottega.data import convert
 
 __all__ = ["as_texts"]
@@ -54,8 +55,7 @@ def as_texts(X: Any, what: str = "X") -> list[str]:
 def _as_text(value: Any, i: int, what: str) -> str:
     if isinstance(value, str):
         return str(value)
-    # None, NaN, and NA of pandas, which compares with nothing.
-    if value is None or type(value).__name__ == "NAType" or value != value:
+    if is_missing(value):
         return ""
     if isinstance(value, bytes):
         raise InputError(

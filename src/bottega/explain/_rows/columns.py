@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from bottega.core.errors import InputError
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.data import convert
-from bottega.data.columns import TEXT_LEVELS
+from bottega.data.columns import FEW_TEXTS
 
 ASSOCIATED = 0.7  # columns whose association is at least this strong can stand in for one another
 _MOST_LEVELS = 10
@@ -36,7 +36,7 @@ class ColumnValues:
     def is_text(self) -> bool:
         """Whether most values differ, as texts do: their order and their levels mean nothing."""
         many = len(self.levels)
-        return many > TEXT_LEVELS and many > self.present.sum() / 2
+        return many >= FEW_TEXTS and many > self.present.sum() / 2
 
 
 def read_column(series: Any, name: str) -> ColumnValues:

@@ -8,6 +8,7 @@ import numpy as np
 
 from bottega.core.errors import DataWarning, InputError, did_you_mean, warn_caller
 from bottega.core.frames import is_frame
+from bottega.core.missing import is_missing
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 
@@ -201,7 +202,7 @@ def as_labels(column: Any, name: str) -> Array:
         texts = [isinstance(each, str) for each in given]
         if all(texts):
             return given.astype(np.str_)
-        if any(each is None or each != each or type(each).__name__ == "NAType" for each in given):
+        if any(map(is_missing, given)):
             raise InputError(f"The {name} of some ratings are missing; leave those rows out.")
         if any(texts):
             raise InputError(

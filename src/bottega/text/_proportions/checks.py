@@ -1,5 +1,6 @@
 """What is refused, or warned of, in tags and stem matrices."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,9 @@ from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.typing import Array, BoolArray, IntArray
 from bottega.text._proportions.cells import presence
 
-__all__ = ["check_known", "check_tags", "refuse_negative"]
+__all__ = ["check_known", "check_tags", "refuse_negative", "warn_of_few"]
 
+_FEW = 10  # texts of a set whose resamples are too much alike
 _MOSTLY = 0.5  # of the unread texts without a known stem: beyond it there is a warning
 
 
@@ -59,6 +61,20 @@ def refuse_negative(S: Any, owner: str, method: str) -> None:
             f"Negative values in data passed to {owner}(method={method!r}), for which a stem is in "
             "a text if its number is above 0; give zeros and ones, counts or tf-idf, or use a "
             "method with a classifier."
+        )
+
+
+def warn_of_few(sizes: Sequence[int]) -> None:
+    """Warn of sets of so few unread texts that resampling them tells little."""
+    few = [size for size in sizes if size < _FEW]
+    if few:
+        one = len(few) == 1
+        warn_caller(
+            f"{len(few):,} of {len(sizes):,} sets of unread texts {'has' if one else 'have'} fewer "
+            f"than {_FEW} texts (the smallest {min(few)}); resamples of so few are too much alike, "
+            f"and {'its' if one else 'their'} intervals are too narrow. Take larger "
+            "groups or periods.",
+            DataWarning,
         )
 
 

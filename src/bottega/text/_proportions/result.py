@@ -8,6 +8,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
+from bottega.core.missing import any_missing
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray
 
@@ -212,18 +213,17 @@ def sets_of(n: int, groups: Any, time: Any) -> Sequence[tuple[dict[str, Any], An
             raise InputError(
                 f"{what} has shape {found.shape}; it needs one value per text: ({n},)."
             )
-        if _any_missing(found):
+        if any_missing(found):
             raise InputError(f"{what} has missing values; fill them in, or leave those texts out.")
-        levels, codes = np.unique(found, return_inverse=True)
+        try:
+            levels, codes = np.unique(found, return_inverse=True)
+        except TypeError as error:
+            raise InputError(
+                f"{what} mixes values that have no order, such as texts and numbers; give one kind."
+            ) from error
         parts = [
             ({**key, name: level}, rows[codes[rows] == code])
             for key, rows in parts
             for code, level in enumerate(levels)
         ]
     return [(key, rows) for key, rows in parts if len(rows)]
-
-
-def _any_missing(values: Any) -> bool:
-    if values.dtype.kind == "O":
-        return any(value is None or value != value for value in values.tolist())
-    return bool(values.dtype.kind in "fM" and np.any(values != values))
