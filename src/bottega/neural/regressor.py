@@ -80,11 +80,13 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     n_starts : int
         Trainings from different first weights; the one that is best on rows held out is kept.
     batch_size : int or "auto"
-        Rows of a step; ``"auto"`` is 200, or all rows where there are fewer.
+        Rows of a step; ``"auto"`` is 200, or all rows where there are fewer. With batch
+        normalisation it grows by what it takes to leave no row alone in the last batch.
     learning_rate : {"inverse", "constant", "invscaling", "adaptive", "step", "cosine"}
         How the length of steps changes: divided by 1 + t / 300 after t steps; not; divided by the
         rows seen to the power `power_t`; divided by 5 whenever the loss stops falling; halved every
-        tenth of the epochs; along half a wave to zero.
+        tenth of the epochs; along half a wave to zero. ``"invscaling"`` and ``"adaptive"`` are, as
+        in scikit-learn, of ``solver="sgd"``, and constant for the others.
     learning_rate_init : float
         First length of steps.
     power_t : float
@@ -167,8 +169,8 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         `early_stopping` or several starts.
     best_validation_score_ : float
         The largest of the scores.
-    n_iter_ : int
-        Epochs run.
+    n_iter_, t_ : int
+        Epochs run; rows seen in them.
     max_iter_, hidden_layer_sizes_, alpha_
         In use.
     n_layers_, n_outputs_ : int

@@ -125,6 +125,7 @@ class Network(LookingInto, Tuned):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         torch_on(self._option("device"), instead="device='cpu'")
         rows = super()._read(X, y, sample_weight)
+        self._check_batch_size(len(rows))
         self._start_drawing()
         self._vector = rows.y is None or rows.y.ndim == 1
         return rows
@@ -168,16 +169,18 @@ class Network(LookingInto, Tuned):
 
     # ------------------------------------------------------------------ training
 
-    def _batch_size(self, n: int) -> int:
+    def _check_batch_size(self, n: int) -> None:
         given = self._option("batch_size")
-        if isinstance(given, str):
-            return min(self._most_at_once, n)
-        if given > n:
+        if not isinstance(given, str) and given > n:
             raise ParameterError(
                 f"{type(self).__name__}: batch_size={given} is larger than the {n} training rows; "
                 "give at most as many, or 'auto'."
             )
-        return int(given)
+
+    def _batch_size(self, n: int) -> int:
+        """Return the rows of a step, of n rows: of a fold or a block there may be fewer."""
+        given = self._option("batch_size")
+        return min(self._most_at_once if isinstance(given, str) else int(given), n)
 
     def _training(
         self, work: "NetworkWork", setting: Mapping[str, Any], start: int = 0
@@ -212,7 +215,7 @@ class Network(LookingInto, Tuned):
         self.loss_curve_ = list(training.history.loss)
         self.loss_ = self.loss_curve_[-1]
         self.best_loss_ = min(self.loss_curve_)
-        self.n_iter_ = training.epochs
+        self.n_iter_, self.t_ = training.epochs, training.seen
         self.n_outputs_ = self._n_outputs(work)
         self._built = training.module
 
@@ -237,6 +240,11 @@ class Network(LookingInto, Tuned):
         self, work: "NetworkWork", rows: Rows | None, walk: Walk, honest: bool = True
     ) -> Path:
         """Return the path, judged while it is made: epochs that are of no use are not run."""
+        if hasattr(self, "_earlier"):
+            raise ParameterError(
+                f"{type(self).__name__}: warm_start=True goes on from weights that have seen the "
+                "rows which would be held out to choose; give max_iter and the other knobs."
+            )
         from bottega.neural._network.paths import judged_curve
 
         loss = self._own_loss(work) if walk.loss is None else get_loss(walk.loss, self.card.task)
@@ -264,9 +272,11 @@ class Network(LookingInto, Tuned):
         built = getattr(self, "_built", None)
         if built is None:
             from bottega.neural._network.modules import rebuilt_module
+            from bottega.neural._network.work import precision
 
-            torch, device, _ = torch_on(self._option("device"), instead="device='cpu'")
-            built = self._built = rebuilt_module(self, device, getattr(torch, self.precision_))
+            _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
+            built = rebuilt_module(self, device, precision(self.precision_, 0, device))
+            self._built = built
         return built
 
     def _raw_outputs(self, X: Any) -> Any:

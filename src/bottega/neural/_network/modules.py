@@ -13,6 +13,7 @@ from bottega.core.seeds import seeds_of
 from bottega.neural._modules.initialization import initialize
 from bottega.neural._modules.random_layers import give_generator
 from bottega.neural._network.work import NetworkWork, load_arrays
+from bottega.neural._training.memory import memory_for
 
 if TYPE_CHECKING:
     from bottega.neural._network.estimator import Network
@@ -107,10 +108,11 @@ def rebuilt_module(model: "Network", device: torch.device, dtype: torch.dtype) -
             "its file holds arrays, no code: give it the module again, "
             "model.set_params(module=...)."
         )
-    module = _bare_module(model, model.description_, 0).to(device, dtype)
     try:
+        with memory_for("the weights of this network", "a file of a smaller one"):
+            module = _bare_module(model, model.description_, 0).to(device, dtype)
         load_arrays(module, model.arrays_)
-    except RuntimeError as error:
+    except (RuntimeError, KeyError, TypeError) as error:
         why = str(error).splitlines()[-1].strip()
         raise InputError(
             f"The arrays of this model do not fit its module ({why}); give it the module that it "

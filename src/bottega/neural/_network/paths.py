@@ -88,7 +88,8 @@ class JudgedTraining:
 
 
 def _losses(loss: Loss, y: Any, predicted: Array) -> FloatArray:
-    return np.asarray(row_losses(loss, y, predicted[:, None])[:, 0])
+    with np.errstate(over="ignore"):  # of steps that are too long; infinity is the worst
+        return np.asarray(row_losses(loss, y, predicted[:, None])[:, 0])
 
 
 def judged_curve(model: "Network", work: NetworkWork, values: Any, cv: Any, loss: Loss) -> Path:

@@ -38,6 +38,11 @@ class TabularNetwork(Network):
     knobs: ClassVar[tuple[str, ...]] = ("max_iter", "hidden_layer_sizes", "alpha")
 
     def _check_params(self) -> None:
+        if isinstance(self.solver, str) and self.solver == "lbfgs":
+            raise ParameterError(
+                f"{type(self).__name__}: solver='lbfgs' is not here; 'adam', 'sgd' and 'adagrad' "
+                "are. On few rows solver='adam' with more epochs (max_iter) comes as far."
+            )
         super()._check_params()
         if self.drop is not None and self.keep is not None:
             raise ParameterError(

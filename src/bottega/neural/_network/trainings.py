@@ -12,8 +12,10 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import Array
 from bottega.neural._network.modules import first_module, seed_of_start
 from bottega.neural._network.work import NetworkWork, arrays_of, load_arrays
+from bottega.neural._training.batches import without_single_rows
 from bottega.neural._training.checkpoint import Checkpoint, fingerprint
 from bottega.neural._training.loop import Rules, Training
+from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import make_optimizer
 from bottega.neural._training.penalties import WeightPenalty
 from bottega.neural._training.schedules import Schedule
@@ -27,12 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Trained", "new_training", "trained"]
 
+_NORMALISED = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d)
 _OPTIMIZER = ("momentum", "nesterovs_momentum", "beta_1", "beta_2", "epsilon")
 # What a training depends on beside its rows and the architecture.
 _OPTIONS = (
-    *("solver", "l1", "smoothness", "tie", "clip", "batch_size", "learning_rate"),
+    *("solver", "alpha", "l1", "smoothness", "tie", "clip", "batch_size", "learning_rate"),
     *("learning_rate_init", "power_t", *_OPTIMIZER, "shuffle", "tol", "n_iter_no_change"),
-    *("early_stopping", "validation_fraction", "n_starts", "autocast", "init_scale"),
+    *("early_stopping", "validation_fraction", "n_starts", "autocast", "compile"),
 )
 
 
@@ -40,7 +43,13 @@ def new_training(
     model: "Network", work: NetworkWork, setting: Mapping[str, Any], start: int = 0
 ) -> Training:
     """Return a training that has not begun."""
+    with memory_for("the weights of this network", "fewer or smaller layers"):
+        return _new_training(model, work, setting, start)
 
+
+def _new_training(
+    model: "Network", work: NetworkWork, setting: Mapping[str, Any], start: int
+) -> Training:
     def option(name: str) -> Any:
         return setting.get(name, model._option(name))
 
@@ -56,7 +65,7 @@ def new_training(
         anchor=anchor,
     )
     rules = Rules(
-        batch_size=model._batch_size(len(work.rows)),
+        batch_size=_batch_size(model, module, len(work.rows)),
         shuffle=bool(option("shuffle")),
         penalty=penalty,
         smoothness=float(option("smoothness")),
@@ -66,9 +75,10 @@ def new_training(
     optimizer = make_optimizer(
         option("solver"), weights.values, **{name: option(name) for name in _OPTIMIZER}
     )
-    schedule = Schedule(
-        option("learning_rate"), option("learning_rate_init"), option("power_t"), work.horizon
-    )
+    how = option("learning_rate")
+    if option("solver") != "sgd" and how in ("invscaling", "adaptive"):
+        how = "constant"  # as in scikit-learn, whose words they are
+    schedule = Schedule(how, option("learning_rate_init"), option("power_t"), work.horizon)
     return Training(
         module,
         work.resident,
@@ -81,6 +91,20 @@ def new_training(
         Patience(float(option("tol")), int(option("n_iter_no_change"))),
         forward=torch.compile(module) if option("compile") else None,
     )
+
+
+def _batch_size(model: "Network", module: torch.nn.Module, n: int) -> int:
+    """Return the rows of a step; batch normalisation needs several."""
+    size = model._batch_size(n)
+    if not any(isinstance(each, _NORMALISED) for each in module.modules()):
+        return size
+    if min(size, n) < 2:
+        raise ParameterError(
+            f"{type(model).__name__}: batch normalisation divides by the spread of a batch, and "
+            f"batches of one row have none (n_samples = {n}, batch_size = {size}); give at least "
+            "two rows and batch_size=2, or leave the normalisation out."
+        )
+    return without_single_rows(size, n)
 
 
 def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:
@@ -227,7 +251,10 @@ def _checkpoint(
     if path is None:
         return Checkpoint(None, "")
     options = {name: model._option(name) for name in _OPTIONS}
-    words = (model._describe(work, setting), dict(setting), epochs, options, work.seed)
-    resident = work.resident
-    rows = [each.cpu().numpy() for each in (*resident.inputs, resident.targets)]
-    return Checkpoint(path, fingerprint(words, rows))
+    cost = (work.criterion.name, sorted(vars(work.criterion).items()))
+    words = (model._describe(work, setting), dict(setting), epochs, options, cost, work.seed)
+    resident, first = work.resident, model._training(work, setting)  # with its first weights
+    arrays = [*resident.inputs, resident.targets, resident.weight]
+    arrays += [first.weights.values, first.rules.penalty.anchor]
+    known = [each.cpu().numpy() for each in arrays if each is not None]
+    return Checkpoint(path, fingerprint(words, known))

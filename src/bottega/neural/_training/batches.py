@@ -5,7 +5,22 @@ from dataclasses import dataclass
 
 import torch
 
-__all__ = ["Batch", "ResidentRows"]
+__all__ = ["Batch", "ResidentRows", "without_single_rows"]
+
+
+def without_single_rows(size: int, n: int) -> int:
+    """Return the least batch size from `size` on that leaves no row alone of n, which are several.
+
+    A row alone has no variance, by which batch normalisation would divide.
+
+    Examples
+    --------
+    >>> without_single_rows(20, 41), without_single_rows(20, 40)
+    (21, 20)
+    """
+    while n % size == 1:
+        size += 1
+    return size
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ from typing import Any
 import torch
 
 from bottega.core import progress
-from bottega.core.errors import BottegaError, InputError
+from bottega.core.errors import BottegaError
 from bottega.neural._training.backpropagation import Backpropagation
 from bottega.neural._training.batches import Batch, ResidentRows
 from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import Optimizer
 from bottega.neural._training.penalties import WeightPenalty, smoothness
 from bottega.neural._training.schedules import Schedule
@@ -22,9 +23,6 @@ from bottega.neural._training.stopping import Patience
 from bottega.neural._training.weights import Weights
 
 __all__ = ["History", "Rules", "Training", "TrainingDiverged"]
-
-
-_NO_MEMORY = "can't allocate memory"  # of a processor, in PyTorch's words
 
 
 class TrainingDiverged(BottegaError, ArithmeticError):
@@ -116,12 +114,13 @@ class Training:
         self.history = History()
         self.epochs = 0
         self.steps = 0
+        self.seen = 0  # rows, counted each time
         self.finished = False
 
     def run_epoch(self) -> float:
         """Show every row once; return the mean of the objective over the epoch."""
         w, rules, optimizer = self.weights, self.rules, self.optimizer
-        rate = self.schedule.rate(self.epochs, self.epochs * len(self.rows), self.steps)
+        rate = self.schedule.rate(self.epochs, self.seen, self.steps)
         generator = self.generator if rules.shuffle else None
         self.module.train()
         losses, sizes = [], []
@@ -179,13 +178,13 @@ class Training:
     def advance(self, to: int, *, stage: str = "epochs", total: int | None = None) -> None:
         """Run epochs until there are `to` of them, or the training loss has stopped falling."""
         while self.epochs < to and not self.finished:
-            try:
+            size = self.rules.batch_size
+            with memory_for(
+                f"batches of {size} rows", f"a smaller batch_size, such as {max(size // 4, 1)}"
+            ):
                 loss = self.run_epoch()
-            except (torch.OutOfMemoryError, RuntimeError) as error:
-                if not isinstance(error, torch.OutOfMemoryError) and _NO_MEMORY not in str(error):
-                    raise
-                raise out_of_memory(error, self.rules.batch_size) from error
             self.epochs += 1
+            self.seen += len(self.rows)
             self.history.loss.append(loss)
             progress.report(stage, self.epochs, total or to, f"loss {loss:.4g}", self.history)
             if self.patience is not None and self.patience.used_up(loss):
@@ -215,12 +214,3 @@ def evaluate(
         found = [module(*part) for part in parts]
     outputs = torch.cat(found) if len(found) != 1 else found[0]
     return outputs.to(next(module.parameters()).dtype) if autocast else outputs
-
-
-def out_of_memory(error: BaseException, batch_size: int) -> InputError:
-    """Return the error that proposes a smaller batch, where a device is out of memory."""
-    return InputError(
-        f"The device has too little memory for batches of {batch_size} rows "
-        f"({str(error).splitlines()[0]}). Give a smaller batch_size, such as "
-        f"{max(batch_size // 4, 1)}, or device='cpu'."
-    )

@@ -28,7 +28,10 @@ def state_of(training: "Training") -> dict[str, Array]:
         "weights": training.weights.values.cpu().numpy().copy(),
         "order": training.generator.get_state().numpy().copy(),
         "counts": np.array(
-            [training.epochs, training.steps, training.optimizer.steps, training.schedule.lowered],
+            [
+                *(training.epochs, training.steps, training.seen),
+                *(training.optimizer.steps, training.schedule.lowered),
+            ],
             dtype=np.int64,
         ),
         "finished": np.array(training.finished),
@@ -51,8 +54,8 @@ def load_state(training: "Training", state: Mapping[str, Array]) -> None:
     """Bring a new training to where another one was."""
     training.weights.values.copy_(torch.as_tensor(state["weights"]))
     training.generator.set_state(torch.as_tensor(state["order"]))
-    counts = [int(each) for each in state["counts"]]
-    training.epochs, training.steps, training.optimizer.steps, training.schedule.lowered = counts
+    training.epochs, training.steps, training.seen, *others = map(int, state["counts"])
+    training.optimizer.steps, training.schedule.lowered = others
     training.finished = bool(state["finished"])
     training.history.loss = [float(each) for each in state["loss"]]
     if training.patience is not None:
