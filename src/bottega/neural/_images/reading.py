@@ -76,8 +76,8 @@ def flat_images(X: Any) -> tuple[Any, tuple[int, int, int] | None]:
         X = array
     if X.ndim not in (3, 4):
         return X, None
-    if 0 in X.shape[1:]:
-        raise InputError(f"X has shape {X.shape}; images need at least one pixel.")
+    if 0 in X.shape:
+        raise InputError(f"X has shape {X.shape}; give at least one image, of at least one pixel.")
     shape = (1, *X.shape[1:]) if X.ndim == 3 else X.shape[1:]
     return X.reshape(len(X), -1), tuple(int(k) for k in shape)  # type: ignore[return-value]
 

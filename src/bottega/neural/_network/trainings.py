@@ -94,17 +94,10 @@ def _new_training(
 
 
 def _batch_size(model: "Network", module: torch.nn.Module, n: int) -> int:
-    """Return the rows of a step; batch normalisation needs several."""
+    """Return the rows of a step: with batch normalisation, such that none is left alone."""
     size = model._batch_size(n)
-    if not any(isinstance(each, _NORMALISED) for each in module.modules()):
-        return size
-    if min(size, n) < 2:
-        raise ParameterError(
-            f"{type(model).__name__}: batch normalisation divides by the spread of a batch, and "
-            f"batches of one row have none (n_samples = {n}, batch_size = {size}); give at least "
-            "two rows and batch_size=2, or leave the normalisation out."
-        )
-    return without_single_rows(size, n)
+    normalised = any(isinstance(each, _NORMALISED) for each in module.modules())
+    return without_single_rows(size, n) if normalised else size
 
 
 def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:

@@ -1,11 +1,14 @@
 """Rows that lie whole on a device, and the batches in which an epoch sees them."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 
-__all__ = ["Batch", "ResidentRows", "without_single_rows"]
+from bottega.core.errors import InputError
+
+__all__ = ["Batch", "ResidentRows", "several_rows", "without_single_rows"]
 
 
 def without_single_rows(size: int, n: int) -> int:
@@ -21,6 +24,21 @@ def without_single_rows(size: int, n: int) -> int:
     while n % size == 1:
         size += 1
     return size
+
+
+@contextmanager
+def several_rows() -> Iterator[None]:
+    """Say what to do where batch normalisation has met a batch of one row."""
+    try:
+        yield
+    except ValueError as error:
+        if "more than 1 value per channel" not in str(error):  # PyTorch's words
+            raise
+        raise InputError(
+            "Batch normalisation divides by the spread of a batch, and a batch of one row has "
+            "none (n_samples = 1, or batch_size = 1); give several rows and batch_size=2 or more, "
+            "or batch_norm=False."
+        ) from error
 
 
 @dataclass(frozen=True)

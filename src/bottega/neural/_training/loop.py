@@ -13,7 +13,7 @@ import torch
 from bottega.core import progress
 from bottega.core.errors import BottegaError
 from bottega.neural._training.backpropagation import Backpropagation
-from bottega.neural._training.batches import Batch, ResidentRows
+from bottega.neural._training.batches import Batch, ResidentRows, several_rows
 from bottega.neural._training.criteria import Criterion
 from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import Optimizer
@@ -178,10 +178,7 @@ class Training:
     def advance(self, to: int, *, stage: str = "epochs", total: int | None = None) -> None:
         """Run epochs until there are `to` of them, or the training loss has stopped falling."""
         while self.epochs < to and not self.finished:
-            size = self.rules.batch_size
-            with memory_for(
-                f"batches of {size} rows", f"a smaller batch_size, such as {max(size // 4, 1)}"
-            ):
+            with several_rows(), memory_for(*self._needs()):
                 loss = self.run_epoch()
             self.epochs += 1
             self.seen += len(self.rows)
@@ -190,6 +187,12 @@ class Training:
             if self.patience is not None and self.patience.used_up(loss):
                 self.patience.start_again()
                 self.finished = not self.schedule.goes_on()
+
+    def _needs(self) -> tuple[str, str]:
+        """Return what takes memory, and how it would take less."""
+        size = self.rules.batch_size
+        smaller = f"a smaller batch_size, such as {max(size // 4, 1)}"
+        return f"batches of {size} rows", smaller if size > 1 else "fewer or smaller layers"
 
     @torch.no_grad()
     def outputs(self, inputs: Any, at_once: int = 8192) -> torch.Tensor:
