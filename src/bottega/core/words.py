@@ -27,6 +27,7 @@ _OTHERS = {
     "drop": ("dropout", "dropout_rate", "p_drop"),
     "clip": ("clip_value", "clipvalue", "gradient_clip"),
     "n_iter_no_change": ("patience",),
+    "solver": ("optimizer",),
     "n_starts": ("n_init", "restarts"),
     "max_features": ("mtry", "colsample_bytree", "feature_fraction", "max_size", "nvmax"),
     "min_samples_leaf": (

@@ -272,7 +272,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
 
     def _settle(self, work: "NetworkWork", setting: Mapping[str, Any]) -> None:
         super()._settle(work, setting)
-        gap = np.sum((self._outputs(work.rows.X) - work.rows.X) ** 2, axis=1)
+        with np.errstate(over="ignore"):  # squares of large numbers: infinite
+            gap = np.sum((self._outputs(work.rows.X) - work.rows.X) ** 2, axis=1)
         self.reconstruction_error_ = float(np.average(gap, weights=work.rows.weight))
 
     @property

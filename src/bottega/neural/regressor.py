@@ -48,7 +48,8 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     solver : {"adam", "sgd", "adagrad"}
         How steps follow from gradients.
     alpha : float or "auto"
-        Weight decay; larger values pull weights to zero. ``"auto"`` lets the path choose.
+        Weight decay; larger values pull weights to zero. ``"auto"`` lets the path choose. It is
+        weighed against the sum of the row weights: with shares that sum to one give a smaller one.
     l1 : float
         Penalty :math:`(\lambda_1 / m) \sum |w|`.
     smoothness : float

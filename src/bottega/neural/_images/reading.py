@@ -11,10 +11,9 @@ from bottega.core.params import Integer, Parameter
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
+from bottega.neural._network.tables import FARTHEST
 
-__all__ = ["FARTHEST", "ImageShape", "PixelScale", "flat_images", "shape_of"]
-
-FARTHEST = 1e6  # standard deviations: squares of farther numbers overflow in single precision
+__all__ = ["ImageShape", "PixelScale", "flat_images", "shape_of"]
 
 
 @dataclass(frozen=True)

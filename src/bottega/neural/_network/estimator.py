@@ -144,7 +144,7 @@ class Network(LookingInto, Tuned):
         self, given: Rows, rows: Rows, learned: Any, responses: Any, dtype: str
     ) -> "NetworkWork":
         """Return rows as tensors on the device, read by what was learned before."""
-        from bottega.neural._network.work import NetworkWork, precision, tensors
+        from bottega.neural._network.work import NetworkWork, precision, tensors, weight_tensor
         from bottega.neural._training.batches import ResidentRows
 
         _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
@@ -152,14 +152,14 @@ class Network(LookingInto, Tuned):
         real = precision(dtype, len(rows), device)
         arrays = [*self._arrays(rows.X, learned), self._targets(rows, responses, criterion)]
         *inputs, targets = tensors(arrays, device, real)
-        weight = None if rows.weight is None else tensors([rows.weight], device, real)[0]
+        weight = weight_tensor(rows.weight, device, real)
         epochs = self._option("max_iter")
         return NetworkWork(
             given=given,
             rows=rows,
             learned=learned,
             responses=responses,
-            resident=ResidentRows(tuple(inputs), targets, weight),
+            resident=ResidentRows(tuple(inputs), targets, *weight),
             criterion=criterion,
             device=device,
             dtype=real,

@@ -14,7 +14,7 @@ from bottega.core.path import Path
 from bottega.core.rounds import round_numbers
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.neural._network.work import NetworkWork, tensors
+from bottega.neural._network.work import NetworkWork, tensors, weight_tensor
 from bottega.neural._training.threads import threads_for
 
 if TYPE_CHECKING:
@@ -67,9 +67,7 @@ class JudgedTraining:
         model = self.stage.model
         targets = model._targets(self.test, work.responses, work.criterion)
         (self.targets,) = tensors([targets], work.device, work.dtype)
-        self.weight = None
-        if self.test.weight is not None:
-            (self.weight,) = tensors([self.test.weight], work.device, work.dtype)
+        self.weight, _ = weight_tensor(self.test.weight, work.device, work.dtype)
 
     def judge(self, epochs: Sequence[int], loss: Loss, total: int) -> None:
         """Judge after each of these numbers of epochs, which come after those judged before."""

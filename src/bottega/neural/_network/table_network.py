@@ -41,7 +41,7 @@ class TabularNetwork(Network):
         if isinstance(self.solver, str) and self.solver == "lbfgs":
             raise ParameterError(
                 f"{type(self).__name__}: solver='lbfgs' is not here; 'adam', 'sgd' and 'adagrad' "
-                "are. On few rows solver='adam' with more epochs (max_iter) comes as far."
+                "are. Give solver='adam', with more epochs (max_iter) where the loss still falls."
             )
         super()._check_params()
         if self.drop is not None and self.keep is not None:

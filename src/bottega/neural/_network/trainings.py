@@ -103,7 +103,7 @@ def _batch_size(model: "Network", module: torch.nn.Module, n: int) -> int:
 def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:
     """Return the weights of another model in the order of this one's vector."""
     arrays = getattr(other, "arrays_", {})
-    named = dict(module.named_parameters())
+    named = {name: p for name, p in module.named_parameters() if p.requires_grad}
     if any(np.shape(arrays.get(name, 0)) != tuple(p.shape) for name, p in named.items()):
         raise ParameterError(
             f"{owner}: tie_to is not a fitted network of the same layers; give one with "

@@ -14,7 +14,7 @@ from bottega.core.frames import is_frame
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.neural._images.reading import FARTHEST
+from bottega.neural._network.tables import FARTHEST
 
 __all__ = ["SequenceScale", "packed", "with_lengths"]
 

@@ -64,12 +64,15 @@ class ResidentRows:
     targets : torch.Tensor
         One entry per row.
     weight : torch.Tensor of shape (n,) or None
-        Weights of the rows.
+        Weights of the rows, divided by `unit`.
+    unit : float
+        Size of the weights, which single precision might not hold.
     """
 
     inputs: Sequence[torch.Tensor]
     targets: torch.Tensor
     weight: torch.Tensor | None = None
+    unit: float = 1.0
 
     def __len__(self) -> int:
         return len(self.targets)
@@ -85,6 +88,10 @@ class ResidentRows:
     def all(self) -> Batch:
         """Return all rows as one batch."""
         return Batch(tuple(self.inputs), self.targets, self.weight)
+
+    def total(self, batch: Batch) -> float:
+        """Return the weight of a batch's rows together, or their number."""
+        return self.unit * float(len(batch) if batch.weight is None else batch.weight.sum())
 
     def epoch(self, size: int, generator: torch.Generator | None) -> Iterator[Batch]:
         """Yield each row once, in batches of `size`: shuffled by `generator`, or as they come."""

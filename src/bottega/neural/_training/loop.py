@@ -126,7 +126,7 @@ class Training:
         losses, sizes = [], []
         for batch in self.rows.epoch(rules.batch_size, generator):
             loss = self.differentiate(batch)
-            m = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
+            m = self.rows.total(batch)
             if rules.penalty.counts:
                 rules.penalty.add_gradient(w, m)
             if rules.clip is not None:
