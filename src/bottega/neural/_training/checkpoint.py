@@ -48,7 +48,7 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return {}
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with self.path.open("rb") as content, np.load(content, allow_pickle=False) as file:
                 found = {name: file[name] for name in file.files}
             told = str(found.pop("fingerprint"))
         except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
