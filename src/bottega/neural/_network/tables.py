@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 
-__all__ = ["FARTHEST", "ResponseScale", "TableScale"]
+__all__ = ["FARTHEST", "ResponseScale", "TableScale", "center_and_scale"]
 
 FARTHEST = 1e6  # standard deviations: squares of farther numbers overflow in single precision
 
@@ -15,7 +15,7 @@ _LARGE = 1e100  # beyond this the squares of numbers overflow
 _CONSTANT = 1e-12  # relative spread of a column that is constant
 
 
-def _center_and_scale(
+def center_and_scale(
     X: FloatArray, weight: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return the weighted mean and standard deviation of what is known in each column.
@@ -78,7 +78,7 @@ class TableScale:
     ) -> "TableScale":
         """Learn from a matrix; `levels` has 0 for numbers, else the number of levels."""
         numbers, categories = np.flatnonzero(levels == 0), np.flatnonzero(levels > 0)
-        center, scale, complete = _center_and_scale(X[:, numbers], weight)
+        center, scale, complete = center_and_scale(X[:, numbers], weight)
         farthest = FARTHEST
         if not standardize:
             center, scale = np.zeros(len(numbers)), np.ones(len(numbers))
@@ -118,7 +118,7 @@ class ResponseScale:
         """Learn from responses (n, q)."""
         if not standardize:
             return cls(np.zeros(y.shape[1]), np.ones(y.shape[1]))
-        center, scale, _ = _center_and_scale(y, weight)
+        center, scale, _ = center_and_scale(y, weight)
         return cls(center, scale)
 
     def inward(self, y: FloatArray) -> FloatArray:
