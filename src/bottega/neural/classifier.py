@@ -14,7 +14,7 @@ from bottega.neural._network.table_parameters import CARD, SHARED
 from bottega.neural.regressor import NetworkRegressor
 
 if TYPE_CHECKING:
-    from bottega.neural._training.criteria import Criterion
+    from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["NetworkClassifier"]
 
@@ -174,7 +174,7 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
         self.out_activation = out_activation
         self.class_weight = class_weight
 
-    def _criterion(self) -> "Criterion":
+    def _criterion(self) -> "NetworkCriterion":
         from bottega.neural._training import criteria
 
         if self.out_activation == "softmax":

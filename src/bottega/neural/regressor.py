@@ -13,7 +13,7 @@ from bottega.neural._network.table_network import TabularNetwork
 from bottega.neural._network.table_parameters import CARD, SHARED
 
 if TYPE_CHECKING:
-    from bottega.neural._training.criteria import Criterion
+    from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["NetworkRegressor"]
 
@@ -178,7 +178,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         Layers with inputs and outputs; outputs.
     out_activation_ : str
         Output activation.
-    inputs_, responses_ : TableScale, ResponseScale
+    inputs_, responses_ : TableScale, TargetScale
         Standard units of inputs and responses.
     path_ : Path
         Training and honest error over epochs (and widths and decays), where they are ``"auto"``.
@@ -334,7 +334,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _criterion(self) -> "Criterion":
+    def _criterion(self) -> "NetworkCriterion":
         from bottega.neural._training import criteria
 
         if self.loss == "huber":

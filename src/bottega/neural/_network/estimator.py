@@ -27,12 +27,12 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._network.looking import LookingInto
 from bottega.neural._network.parameters import DEFAULTS
-from bottega.neural._network.tables import ResponseScale
+from bottega.neural._network.tables import TargetScale
 
 if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
-    from bottega.neural._training.criteria import Criterion
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.criteria import NetworkCriterion
+    from bottega.neural._training.loop import NetworkTraining
 
 __all__ = ["Network"]
 
@@ -72,7 +72,7 @@ class Network(LookingInto, Tuned):
     def _build(description: Mapping[str, Any]) -> Any:
         """Return the torch module of a description; its first weights do not matter."""
 
-    def _criterion(self) -> "Criterion":
+    def _criterion(self) -> "NetworkCriterion":
         """Return the output activation and the loss: by the task, unless a class says otherwise."""
         from bottega.neural._training import criteria
 
@@ -85,9 +85,9 @@ class Network(LookingInto, Tuned):
         if is_classifier(self) or rows.y is None:
             return None
         y = rows.y.reshape(len(rows.y), -1)
-        return ResponseScale.of(y, rows.weight, bool(getattr(self, "standardize", True)))
+        return TargetScale.of(y, rows.weight, bool(getattr(self, "standardize", True)))
 
-    def _targets(self, rows: Rows, responses: Any, criterion: "Criterion") -> Array:
+    def _targets(self, rows: Rows, responses: Any, criterion: "NetworkCriterion") -> Array:
         """Return what the outputs are compared with: an array with one entry per row."""
         if responses is not None:
             return np.asarray(responses.inward(rows.y.reshape(len(rows.y), -1)))
@@ -184,7 +184,7 @@ class Network(LookingInto, Tuned):
 
     def _training(
         self, work: "NetworkWork", setting: Mapping[str, Any], start: int = 0
-    ) -> "Training":
+    ) -> "NetworkTraining":
         """Return a training that has not begun: module, first weights, optimiser."""
         from bottega.neural._network.trainings import new_training
 
@@ -203,7 +203,9 @@ class Network(LookingInto, Tuned):
             self.best_validation_score_ = max(found.scores)
         self.__dict__.pop("_earlier", None)
 
-    def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
+    def _keep(
+        self, work: "NetworkWork", setting: Mapping[str, Any], training: "NetworkTraining"
+    ) -> None:
         """Set the learned attributes of a module that is trained."""
         from bottega.neural._network.work import arrays_of
 
@@ -292,7 +294,7 @@ class Network(LookingInto, Tuned):
         """Return numbers in the units of the responses, or probabilities, for checked inputs."""
         return self._numbers(self._raw_outputs(X), self._criterion(), self.responses_)
 
-    def _numbers(self, outputs: Any, criterion: "Criterion", responses: Any) -> FloatArray:
+    def _numbers(self, outputs: Any, criterion: "NetworkCriterion", responses: Any) -> FloatArray:
         """Return what a user reads, of the outputs of a module."""
         found = criterion.predictions(outputs).double().cpu().numpy()
         if responses is None:

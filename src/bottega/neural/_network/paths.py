@@ -19,7 +19,7 @@ from bottega.neural._training.threads import threads_for
 
 if TYPE_CHECKING:
     from bottega.neural._network.estimator import Network
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.loop import NetworkTraining
 
 __all__ = ["judged_curve", "predictions_of"]
 
@@ -34,7 +34,7 @@ class Stage:
 
     def __init__(self, model: "Network", work: NetworkWork, setting: Mapping[str, Any]) -> None:
         self.model, self.work = model, work
-        self.training: Training = model._training(work, setting)
+        self.training: NetworkTraining = model._training(work, setting)
 
     def inputs(self, X: Any) -> tuple[Any, ...]:
         """Return checked inputs as tensors."""

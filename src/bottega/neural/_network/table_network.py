@@ -20,7 +20,7 @@ from bottega.neural._network.tables import TableScale
 
 if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.loop import NetworkTraining
 
 __all__ = ["TabularNetwork"]
 
@@ -122,7 +122,9 @@ class TabularNetwork(Network):
             "hidden_noise": float(self.hidden_noise),
         }
 
-    def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
+    def _keep(
+        self, work: "NetworkWork", setting: Mapping[str, Any], training: "NetworkTraining"
+    ) -> None:
         super()._keep(work, setting, training)
         self.alpha_ = float(setting.get("alpha", self.alpha))
         if self.description_["kind"] == "dense":

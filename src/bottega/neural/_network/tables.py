@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 
-__all__ = ["FARTHEST", "ResponseScale", "TableScale", "center_and_scale"]
+__all__ = ["FARTHEST", "TableScale", "TargetScale", "center_and_scale"]
 
 FARTHEST = 1e6  # standard deviations: squares of farther numbers overflow in single precision
 
@@ -107,14 +107,14 @@ class TableScale:
 
 @stored
 @dataclass(frozen=True)
-class ResponseScale:
+class TargetScale:
     """What brings responses into standard units, and predictions back."""
 
     center: FloatArray
     scale: FloatArray
 
     @classmethod
-    def of(cls, y: FloatArray, weight: FloatArray | None, standardize: bool) -> "ResponseScale":
+    def of(cls, y: FloatArray, weight: FloatArray | None, standardize: bool) -> "TargetScale":
         """Learn from responses (n, q)."""
         if not standardize:
             return cls(np.zeros(y.shape[1]), np.ones(y.shape[1]))

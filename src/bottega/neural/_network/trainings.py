@@ -14,13 +14,13 @@ from bottega.neural._network.modules import first_module, seed_of_start
 from bottega.neural._network.work import NetworkWork, arrays_of, load_arrays
 from bottega.neural._training.batches import without_single_rows
 from bottega.neural._training.checkpoint import Checkpoint, fingerprint
-from bottega.neural._training.loop import Rules, Training
+from bottega.neural._training.loop import NetworkTraining, TrainingRules
 from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import make_optimizer
 from bottega.neural._training.penalties import WeightPenalty
 from bottega.neural._training.schedules import Schedule
 from bottega.neural._training.state import load_state, state_of
-from bottega.neural._training.stopping import Patience
+from bottega.neural._training.stopping import EpochPatience
 from bottega.neural._training.threads import threads_for
 from bottega.neural._training.weights import Weights
 
@@ -41,7 +41,7 @@ _OPTIONS = (
 
 def new_training(
     model: "Network", work: NetworkWork, setting: Mapping[str, Any], start: int = 0
-) -> Training:
+) -> NetworkTraining:
     """Return a training that has not begun."""
     with memory_for("the weights of this network", "fewer or smaller layers"):
         return _new_training(model, work, setting, start)
@@ -49,7 +49,7 @@ def new_training(
 
 def _new_training(
     model: "Network", work: NetworkWork, setting: Mapping[str, Any], start: int
-) -> Training:
+) -> NetworkTraining:
     def option(name: str) -> Any:
         return setting.get(name, model._option(name))
 
@@ -64,7 +64,7 @@ def _new_training(
         tie=0.0 if anchor is None else float(option("tie")),
         anchor=anchor,
     )
-    rules = Rules(
+    rules = TrainingRules(
         batch_size=_batch_size(model, module, len(work.rows)),
         shuffle=bool(option("shuffle")),
         penalty=penalty,
@@ -79,7 +79,7 @@ def _new_training(
     if option("solver") != "sgd" and how in ("invscaling", "adaptive"):
         how = "constant"  # as in scikit-learn, whose words they are
     schedule = Schedule(how, option("learning_rate_init"), option("power_t"), work.horizon)
-    return Training(
+    return NetworkTraining(
         module,
         work.resident,
         work.criterion,
@@ -88,7 +88,7 @@ def _new_training(
         rules,
         weights,
         torch.Generator().manual_seed(seed_of_start(work.seed, start) + 1),
-        Patience(float(option("tol")), int(option("n_iter_no_change"))),
+        EpochPatience(float(option("tol")), int(option("n_iter_no_change"))),
         forward=torch.compile(module) if option("compile") else None,
     )
 
@@ -120,7 +120,7 @@ def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:
 class Trained:
     """A training, and what its validation rows said of it, if any were held out."""
 
-    training: Training
+    training: NetworkTraining
     validation: list[float] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     best: float = inf
@@ -217,7 +217,7 @@ def _run(
     training = found.training
     if stops:
         training.patience = None  # the held-out rows end it
-    patience = Patience(0.0, int(model._option("n_iter_no_change")))
+    patience = EpochPatience(0.0, int(model._option("n_iter_no_change")))
     for loss in found.validation:
         patience.used_up(loss)
     while training.epochs < epochs and not training.finished:

@@ -11,7 +11,7 @@ from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._training.batches import ResidentRows
-from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["NetworkWork", "arrays_of", "load_arrays", "tensors", "weight_tensor"]
 
@@ -34,7 +34,7 @@ class NetworkWork:
         What responses are read by; None for classes.
     resident : ResidentRows
         The rows as tensors on the device.
-    criterion : Criterion
+    criterion : NetworkCriterion
         Output activation and loss.
     device, dtype
         Of the tensors.
@@ -49,7 +49,7 @@ class NetworkWork:
     learned: Any
     responses: Any
     resident: ResidentRows
-    criterion: Criterion
+    criterion: NetworkCriterion
     device: torch.device
     dtype: torch.dtype
     seed: int

@@ -14,7 +14,7 @@ from torch import nn
 from bottega.neural._modules.activations import LEAK
 from bottega.neural._modules.dense import TableNetwork
 from bottega.neural._training.batches import Batch
-from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["Backpropagation"]
 
@@ -45,7 +45,7 @@ class Backpropagation:
     are written into its parts.
     """
 
-    def __init__(self, body: nn.Sequential, criterion: Criterion) -> None:
+    def __init__(self, body: nn.Sequential, criterion: NetworkCriterion) -> None:
         dense = [each for each in body if isinstance(each, nn.Linear)]
         kinds = [type(each) for each in body if not isinstance(each, nn.Linear)]
         self.criterion = criterion
@@ -55,7 +55,7 @@ class Backpropagation:
         self.slopes = [_SLOPES[kind] for kind in kinds]
 
     @classmethod
-    def of(cls, module: nn.Module, criterion: Criterion) -> "Backpropagation | None":
+    def of(cls, module: nn.Module, criterion: NetworkCriterion) -> "Backpropagation | None":
         """Return it for a module that is dense layers and activations alone; else None."""
         if type(module) is not TableNetwork or not criterion.has_slopes:
             return None

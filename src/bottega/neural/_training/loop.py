@@ -14,15 +14,15 @@ from bottega.core import progress
 from bottega.core.errors import BottegaError
 from bottega.neural._training.backpropagation import Backpropagation
 from bottega.neural._training.batches import Batch, ResidentRows, several_rows
-from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.criteria import NetworkCriterion
 from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import Optimizer
 from bottega.neural._training.penalties import WeightPenalty, smoothness
 from bottega.neural._training.schedules import Schedule
-from bottega.neural._training.stopping import Patience
+from bottega.neural._training.stopping import EpochPatience
 from bottega.neural._training.weights import Weights
 
-__all__ = ["History", "Rules", "Training", "TrainingDiverged"]
+__all__ = ["History", "NetworkTraining", "TrainingDiverged", "TrainingRules"]
 
 
 class TrainingDiverged(BottegaError, ArithmeticError):
@@ -30,7 +30,7 @@ class TrainingDiverged(BottegaError, ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Rules:
+class TrainingRules:
     """How an epoch is run.
 
     Attributes
@@ -65,7 +65,7 @@ class History:
     validation: list[float] = field(default_factory=list)
 
 
-class Training:
+class NetworkTraining:
     """A module in training: it can be advanced by epochs, stopped, stored and resumed.
 
     Parameters
@@ -74,19 +74,19 @@ class Training:
         It is trained in place.
     rows : ResidentRows
         The training rows.
-    criterion : Criterion
+    criterion : NetworkCriterion
         Loss of a row.
     optimizer : Optimizer
         Made on the vector of `weights`.
     schedule : Schedule
         Length of the steps.
-    rules : Rules
+    rules : TrainingRules
         Batches and penalties.
     weights : Weights
         The module's parameters as one vector.
     generator : torch.Generator
         Source of the order of the rows (on the processor).
-    patience : Patience or None
+    patience : EpochPatience or None
         Ends the training once the training loss no longer falls.
     forward : callable, optional
         A faster form of the module, which shares its parameters.
@@ -96,13 +96,13 @@ class Training:
         self,
         module: torch.nn.Module,
         rows: ResidentRows,
-        criterion: Criterion,
+        criterion: NetworkCriterion,
         optimizer: Optimizer,
         schedule: Schedule,
-        rules: Rules,
+        rules: TrainingRules,
         weights: Weights,
         generator: torch.Generator,
-        patience: Patience | None = None,
+        patience: EpochPatience | None = None,
         forward: Any = None,
     ) -> None:
         self.forward = module if forward is None else forward
