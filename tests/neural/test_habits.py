@@ -88,6 +88,14 @@ def test_a_warm_start_does_not_choose_by_rows_that_it_has_seen():
         model.fit(X, Y)
 
 
+def test_rates_that_fall_know_their_end():
+    model = NetworkRegressor((3,), learning_rate="cosine", max_iter=2)
+    path = model.path(X, Y, values=[1, 4, 8])
+    assert len(set(path.train_error)) == 3  # steps are taken beyond max_iter
+    with pytest.raises(ParameterError, match=r"learning_rate='cosine' falls over a number"):
+        model.partial_fit(X, Y)
+
+
 # ---- PyTorch -------------------------------------------------------------------------------------
 
 

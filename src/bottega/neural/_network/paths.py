@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,6 +105,8 @@ def judged_curve(model: "Network", work: NetworkWork, values: Any, cv: Any, loss
     if not pairs:  # of every class there is one row, dealt to one fold: each row by itself
         pairs, estimate = model._held_out(rows, "loo")
     works = [copy(model)._prepare(rows.take(train)) for train, _ in pairs]
+    if values is not None:  # a rate that falls to zero does so at the last of them
+        works = [replace(each, horizon=max(each.horizon, int(max(values)))) for each in works]
     tests = [rows.take(test) for _, test in pairs]
     found: list[dict[str, Any]] = []
     for candidate in model._candidates(work):
