@@ -38,6 +38,7 @@ SOLVERS = [
     {"solver": "sgd", "momentum": 0.8, "nesterovs_momentum": False},
     {"solver": "sgd", "momentum": 0.0},
     {"solver": "sgd", "learning_rate": "adaptive", "momentum": 0.5},
+    {"solver": "adam", "learning_rate": "invscaling"},  # a word of SGD: constant
 ]
 
 

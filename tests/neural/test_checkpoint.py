@@ -23,6 +23,9 @@ def model(**more):
     return NetworkRegressor((6,), **OPTIONS, **more)
 
 
+TIED = model().fit(X, Y)
+
+
 def stop_at(epoch):
     def listener(event):
         if event.done == epoch:
@@ -91,7 +94,13 @@ def test_a_file_of_another_training_is_refused(tmp_path):
         model(checkpoint=file).fit(X, -Y)
     with pytest.raises(InputError, match="on other rows, or with other parameters"):
         model(checkpoint=file, clip=0.5).fit(X, Y)
-    other = tmp_path / "other.npz"
-    other.write_text("no arrays")
-    with pytest.raises(InputError, match="is no checkpoint of a training"):
-        model(checkpoint=str(other)).fit(X, Y)
+    for more in ({"alpha": 3.0}, {"loss": "huber"}, {"init": "he"}, {"tie": 1.0, "tie_to": TIED}):
+        with pytest.raises(InputError, match="on other rows, or with other parameters"):
+            model(checkpoint=file, **more).fit(X, Y)
+    with pytest.raises(InputError, match="on other rows, or with other parameters"):
+        model(checkpoint=file).fit(X, Y, sample_weight=np.arange(1.0, len(Y) + 1))
+    for content in (b"no arrays", b"PK\x03\x04 cut off"):
+        other = tmp_path / "other.npz"
+        other.write_bytes(content)
+        with pytest.raises(InputError, match="is no checkpoint of a training"):
+            model(checkpoint=str(other)).fit(X, Y)

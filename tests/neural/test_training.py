@@ -137,11 +137,11 @@ def test_progress_is_reported_epoch_by_epoch():
 
 
 def test_too_little_memory_proposes_a_smaller_batch(monkeypatch):
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.loop import NetworkTraining
 
     def no_memory(self):
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20 GiB")
 
-    monkeypatch.setattr(Training, "run_epoch", no_memory)
+    monkeypatch.setattr(NetworkTraining, "run_epoch", no_memory)
     with pytest.raises(ValueError, match=r"too little memory for batches of 40 rows .* such as 10"):
         NetworkRegressor((3,), max_iter=4).fit(*rows_of())

@@ -22,6 +22,13 @@ _OTHERS = {
     "voting": ("vote",),
     "bootstrap": ("replace",),
     "max_samples": ("sample_share", "sample_fraction", "subsample"),
+    "hidden_layer_sizes": ("hidden", "hidden_layers", "hidden_sizes", "hidden_units", "layers"),
+    "learning_rate_init": ("lr", "eta", "eta0"),
+    "drop": ("dropout", "dropout_rate", "p_drop"),
+    "clip": ("clip_value", "clipvalue", "gradient_clip"),
+    "n_iter_no_change": ("patience",),
+    "solver": ("optimizer",),
+    "n_starts": ("n_init", "restarts"),
     "max_features": ("mtry", "colsample_bytree", "feature_fraction", "max_size", "nvmax"),
     "min_samples_leaf": (
         "min_leaf",
@@ -48,7 +55,7 @@ _OTHERS = {
     "weight_precision": ("lambda_init",),
     "n_features_to_select": ("size", "n_features"),
     "priors": ("class_prior", "prior"),
-    "alpha": ("lam", "lambda_", "lambda", "lambd", "lamda", "sp", "spar"),
+    "alpha": ("lam", "lambda_", "lambda", "lambd", "lamda", "sp", "spar", "weight_decay"),
     "alphas": ("n_alphas", "n_lams", "nlambda", "lambdas"),
     "eps": ("lambda_min_ratio",),
     "l1_ratio": ("rho", "mixture"),
@@ -69,6 +76,9 @@ _OTHERS = {
 
 # Words of another meaning, and what there is instead: of classes with the parameter before them.
 _INSTEAD = {
+    "hidden_layer_sizes": {
+        "max_fun": "it limits solver='lbfgs', which is not here; max_iter limits the epochs",
+    },
     "alpha": {
         "C": "it is the inverse of a penalty; give alpha (for logistic regression 1 / (n C))",
         "penalty": "alpha is how strong the penalty is, and l1_ratio, where there is one, its kind",

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from bottega.core.frames import make_frame
 from bottega.core.typing import FloatArray
@@ -49,7 +50,7 @@ class Activation:
 
 
 def _sigmoid(x: Any) -> FloatArray:
-    return np.asarray(0.5 * (1 + np.tanh(np.asarray(x, dtype=np.float64) / 2)))
+    return np.asarray(expit(np.asarray(x, dtype=np.float64)))
 
 
 def _leaky(x: Any) -> FloatArray:

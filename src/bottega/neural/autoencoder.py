@@ -19,7 +19,7 @@ from bottega.neural._images.inputs import ImageInputs
 from bottega.neural._images.reading import ImageShape
 from bottega.neural._network.few_parameters import FEW
 from bottega.neural._network.parameters import DENSE, LayerSizes
-from bottega.neural._network.tables import ResponseScale
+from bottega.neural._network.tables import TargetScale
 
 if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
@@ -240,16 +240,16 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
     def _own_loss(self, work: Any) -> Loss | None:
         return get_loss(None, "regression")
 
-    def _learn_inputs(self, rows: Rows) -> ResponseScale:  # type: ignore[override]
-        columns = ResponseScale.of(rows.X, rows.weight, True)
+    def _learn_inputs(self, rows: Rows) -> TargetScale:  # type: ignore[override]
+        columns = TargetScale.of(rows.X, rows.weight, True)
         if self.standardize:
             return columns
         spread = np.std(rows.X / columns.scale.max(), axis=0) * columns.scale.max()
         common = float(np.sqrt(np.mean((spread / columns.scale.max()) ** 2)))
         scale = (common if common > 1e-12 else 1.0) * columns.scale.max()
-        return ResponseScale(columns.center, np.full(rows.X.shape[1], scale))
+        return TargetScale(columns.center, np.full(rows.X.shape[1], scale))
 
-    def _learn_responses(self, rows: Rows) -> ResponseScale:
+    def _learn_responses(self, rows: Rows) -> TargetScale:
         return self._learn_inputs(rows)
 
     def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,7 +272,8 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
 
     def _settle(self, work: "NetworkWork", setting: Mapping[str, Any]) -> None:
         super()._settle(work, setting)
-        gap = np.sum((self._outputs(work.rows.X) - work.rows.X) ** 2, axis=1)
+        with np.errstate(over="ignore"):  # squares of large numbers: infinite
+            gap = np.sum((self._outputs(work.rows.X) - work.rows.X) ** 2, axis=1)
         self.reconstruction_error_ = float(np.average(gap, weights=work.rows.weight))
 
     @property

@@ -3,26 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import clone
 
 from bottega.core.cards import Card
-from bottega.core.classes import check_classes, decided
 from bottega.core.documents import documented_like
 from bottega.core.params import Choice, ClassWeight, Parameter
-from bottega.core.rows import Rows
-from bottega.core.typing import Array, FloatArray
+from bottega.neural._network.labels import LabelNetwork
 from bottega.neural._network.table_network import TabularNetwork
 from bottega.neural._network.table_parameters import CARD, SHARED
 from bottega.neural.regressor import NetworkRegressor
 
 if TYPE_CHECKING:
-    from bottega.neural._training.criteria import Criterion
+    from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["NetworkClassifier"]
 
 
 @documented_like(NetworkRegressor)
-class NetworkClassifier(ClassifierMixin, TabularNetwork):
+class NetworkClassifier(LabelNetwork, TabularNetwork):
     r"""Classify by layers of units, whose weights are learned by gradient steps.
 
     As `NetworkRegressor`, with outputs that give probabilities: of two classes one logistic
@@ -176,12 +174,7 @@ class NetworkClassifier(ClassifierMixin, TabularNetwork):
         self.out_activation = out_activation
         self.class_weight = class_weight
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        rows = super()._read(X, y, sample_weight)
-        check_classes(self.classes_)
-        return rows
-
-    def _criterion(self) -> "Criterion":
+    def _criterion(self) -> "NetworkCriterion":
         from bottega.neural._training import criteria
 
         if self.out_activation == "softmax":
@@ -215,15 +208,6 @@ class NetworkClassifier(ClassifierMixin, TabularNetwork):
         """
         self._learn_block(X, y, classes, sample_weight)
         return self
-
-    def predict(self, X: Any) -> Array:
-        """Return the most probable class for each row of X."""
-        shares = self.predict_proba(X)
-        return self.classes_[decided(shares)]
-
-    def predict_proba(self, X: Any) -> FloatArray:
-        """Return the class probabilities for each row, one column per class."""
-        return self._outputs(self._check_new(X))
 
     def plot_surface(self, X: Any, y: Any, *, epochs: Sequence[int] = (1, 5, 20, 100)) -> Any:
         """Draw the regions of the classes through training, for two inputs.

@@ -287,12 +287,6 @@ class ConvolutionalClassifier(ImageInputs, LabelNetwork):
             if self.pooling is not None:
                 sides = [k // min(self.pool_size, k) for k in sides]
 
-    def _batch_size(self, n: int) -> int:
-        size = super()._batch_size(n)
-        while n > 1 and n % size == 1 and size < n:  # one image alone has no variance
-            size += 1
-        return size
-
     def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "kind": "convolutional",

@@ -13,7 +13,7 @@ from bottega.neural._network.table_network import TabularNetwork
 from bottega.neural._network.table_parameters import CARD, SHARED
 
 if TYPE_CHECKING:
-    from bottega.neural._training.criteria import Criterion
+    from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["NetworkRegressor"]
 
@@ -48,7 +48,8 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     solver : {"adam", "sgd", "adagrad"}
         How steps follow from gradients.
     alpha : float or "auto"
-        Weight decay; larger values pull weights to zero. ``"auto"`` lets the path choose.
+        Weight decay; larger values pull weights to zero. ``"auto"`` lets the path choose. It is
+        weighed against the sum of the row weights: with shares that sum to one give a smaller one.
     l1 : float
         Penalty :math:`(\lambda_1 / m) \sum |w|`.
     smoothness : float
@@ -80,11 +81,13 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     n_starts : int
         Trainings from different first weights; the one that is best on rows held out is kept.
     batch_size : int or "auto"
-        Rows of a step; ``"auto"`` is 200, or all rows where there are fewer.
+        Rows of a step; ``"auto"`` is 200, or all rows where there are fewer. With batch
+        normalisation it grows by what it takes to leave no row alone in the last batch.
     learning_rate : {"inverse", "constant", "invscaling", "adaptive", "step", "cosine"}
         How the length of steps changes: divided by 1 + t / 300 after t steps; not; divided by the
         rows seen to the power `power_t`; divided by 5 whenever the loss stops falling; halved every
-        tenth of the epochs; along half a wave to zero.
+        tenth of the epochs; along half a wave to zero. ``"invscaling"`` and ``"adaptive"`` are, as
+        in scikit-learn, of ``solver="sgd"``, and constant for the others.
     learning_rate_init : float
         First length of steps.
     power_t : float
@@ -167,15 +170,15 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         `early_stopping` or several starts.
     best_validation_score_ : float
         The largest of the scores.
-    n_iter_ : int
-        Epochs run.
+    n_iter_, t_ : int
+        Epochs run; rows seen in them.
     max_iter_, hidden_layer_sizes_, alpha_
         In use.
     n_layers_, n_outputs_ : int
         Layers with inputs and outputs; outputs.
     out_activation_ : str
         Output activation.
-    inputs_, responses_ : TableScale, ResponseScale
+    inputs_, responses_ : TableScale, TargetScale
         Standard units of inputs and responses.
     path_ : Path
         Training and honest error over epochs (and widths and decays), where they are ``"auto"``.
@@ -331,7 +334,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _criterion(self) -> "Criterion":
+    def _criterion(self) -> "NetworkCriterion":
         from bottega.neural._training import criteria
 
         if self.loss == "huber":

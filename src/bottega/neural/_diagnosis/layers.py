@@ -9,7 +9,7 @@ from torch import nn
 
 from bottega.core.typing import FloatArray
 from bottega.neural._training.batches import Batch
-from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["LayerLook", "activations_by_layer", "look_at_layers"]
 
@@ -91,7 +91,7 @@ class _watching:  # noqa: N801
             handle.remove()
 
 
-def look_at_layers(module: nn.Module, batch: Batch, criterion: Criterion) -> list[LayerLook]:
+def look_at_layers(module: nn.Module, batch: Batch, criterion: NetworkCriterion) -> list[LayerLook]:
     """Pass rows through a module and back, as in training, and look at each layer with weights."""
     module.eval()
     named = [

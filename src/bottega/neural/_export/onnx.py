@@ -98,6 +98,9 @@ def _standardized(graph: GraphWriter, model: "TabularNetwork", real: np.dtype[An
         z = graph.node("Sub", x, graph.constant(scale.center))
         z = graph.node("Div", z, graph.constant(scale.scale))
         z = graph.node("Where", missing, graph.constant(np.zeros(())), z)
+        if np.isfinite(scale.farthest):
+            ends = (graph.constant(np.array(end)) for end in (-scale.farthest, scale.farthest))
+            z = graph.node("Clip", z, *ends)
         parts.append(graph.cast(z, code))
         if scale.masked.any():
             which = graph.constant(np.flatnonzero(scale.masked))

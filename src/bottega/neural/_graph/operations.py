@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from bottega.core.typing import FloatArray
 
@@ -72,9 +73,7 @@ OPERATIONS = {
     "exp": Operation("exp", np.exp, lambda out, a: (out,)),
     "log": Operation("log", np.log, lambda out, a: (1.0 / a,)),
     "square": Operation("square", np.square, lambda out, a: (2.0 * a,)),
-    "sigmoid": Operation(
-        "sigmoid", lambda a: 0.5 * (1 + np.tanh(a / 2)), lambda out, a: (out * (1.0 - out),)
-    ),
+    "sigmoid": Operation("sigmoid", expit, lambda out, a: (out * (1.0 - out),)),
     "tanh": Operation("tanh", np.tanh, lambda out, a: (1.0 - out * out,)),
     "relu": Operation("relu", lambda a: np.maximum(a, 0.0), lambda out, a: (_step(a),)),
     "step": Operation("step", _step, lambda out, a: (0.0,)),

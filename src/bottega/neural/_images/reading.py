@@ -11,10 +11,9 @@ from bottega.core.params import Integer, Parameter
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
+from bottega.neural._network.tables import FARTHEST, center_and_scale
 
-__all__ = ["FARTHEST", "ImageShape", "PixelScale", "flat_images", "shape_of"]
-
-FARTHEST = 1e6  # standard deviations: squares of farther numbers overflow in single precision
+__all__ = ["ImageShape", "PixelScale", "flat_images", "shape_of"]
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,8 @@ def flat_images(X: Any) -> tuple[Any, tuple[int, int, int] | None]:
         X = array
     if X.ndim not in (3, 4):
         return X, None
-    if 0 in X.shape[1:]:
-        raise InputError(f"X has shape {X.shape}; images need at least one pixel.")
+    if 0 in X.shape:
+        raise InputError(f"X has shape {X.shape}; give at least one image, of at least one pixel.")
     shape = (1, *X.shape[1:]) if X.ndim == 3 else X.shape[1:]
     return X.reshape(len(X), -1), tuple(int(k) for k in shape)  # type: ignore[return-value]
 
@@ -120,12 +119,9 @@ class PixelScale:
     @classmethod
     def of(cls, X: FloatArray, weight: FloatArray | None) -> "PixelScale":
         """Learn from rows of pixels."""
-        unit = float(np.max(np.abs(X), initial=0.0)) or 1.0
-        means = np.mean(X / unit, axis=1)
-        center = float(np.average(means, weights=weight))
-        squares = np.mean((X / unit - center) ** 2, axis=1)
-        scale = float(np.sqrt(np.average(squares, weights=weight)))
-        return cls(center * unit, (scale if scale > 1e-12 else 1.0) * unit)
+        each = None if weight is None else np.repeat(weight, X.shape[1])
+        center, scale, _ = center_and_scale(X.reshape(-1, 1), each)
+        return cls(float(center[0]), float(scale[0]))
 
     def inward(self, X: FloatArray) -> FloatArray:
         """Return pixels in standard units; beyond a million of them as a million."""

@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 from torch import nn
 
-__all__ = ["ACTIVATIONS", "make_activation"]
+__all__ = ["ACTIVATIONS", "LEAK", "make_activation"]
+
+LEAK = 0.01  # slope of the leaky rectifier below zero
 
 ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
     "identity": nn.Identity,
@@ -12,7 +14,7 @@ ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
     "sigmoid": nn.Sigmoid,
     "tanh": nn.Tanh,
     "relu": nn.ReLU,
-    "leaky_relu": lambda: nn.LeakyReLU(0.01),
+    "leaky_relu": lambda: nn.LeakyReLU(LEAK),
 }
 
 

@@ -5,9 +5,8 @@ from math import sqrt
 import torch
 from torch import nn
 
-__all__ = ["INITIALIZATIONS", "fans", "initialize"]
+__all__ = ["fans", "initialize"]
 
-INITIALIZATIONS = ("auto", "near_zero", "gaussian", "xavier", "he")
 _NEAR_ZERO = 0.01
 
 

@@ -6,7 +6,7 @@ PyTorch's own draw from one generator of the whole process, which trainings side
 import torch
 from torch import nn
 
-__all__ = ["AddedNoise", "DroppedUnits", "RandomLayer", "give_generator"]
+__all__ = ["AddedNoise", "DroppedUnits", "RandomLayer", "give_generator", "seed_dropout"]
 
 
 class RandomLayer(nn.Module):
@@ -46,6 +46,14 @@ class AddedNoise(RandomLayer):
         if not self.training or self.sd <= 0:
             return x
         return x + torch.empty_like(x).normal_(0, self.sd, generator=self.generator)
+
+
+def seed_dropout(module: nn.Module) -> None:
+    """Put our dropout in the place of PyTorch's within a module, so that a seed decides it."""
+    for part in list(module.modules()):
+        for name, layer in list(part.named_children()):
+            if type(layer) is nn.Dropout and layer.p < 1:
+                setattr(part, name, DroppedUnits(1 - layer.p))
 
 
 def give_generator(module: nn.Module, generator: torch.Generator) -> None:

@@ -27,12 +27,12 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._network.looking import LookingInto
 from bottega.neural._network.parameters import DEFAULTS
-from bottega.neural._network.tables import ResponseScale
+from bottega.neural._network.tables import TargetScale
 
 if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
-    from bottega.neural._training.criteria import Criterion
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.criteria import NetworkCriterion
+    from bottega.neural._training.loop import NetworkTraining
 
 __all__ = ["Network"]
 
@@ -72,7 +72,7 @@ class Network(LookingInto, Tuned):
     def _build(description: Mapping[str, Any]) -> Any:
         """Return the torch module of a description; its first weights do not matter."""
 
-    def _criterion(self) -> "Criterion":
+    def _criterion(self) -> "NetworkCriterion":
         """Return the output activation and the loss: by the task, unless a class says otherwise."""
         from bottega.neural._training import criteria
 
@@ -85,9 +85,9 @@ class Network(LookingInto, Tuned):
         if is_classifier(self) or rows.y is None:
             return None
         y = rows.y.reshape(len(rows.y), -1)
-        return ResponseScale.of(y, rows.weight, bool(getattr(self, "standardize", True)))
+        return TargetScale.of(y, rows.weight, bool(getattr(self, "standardize", True)))
 
-    def _targets(self, rows: Rows, responses: Any, criterion: "Criterion") -> Array:
+    def _targets(self, rows: Rows, responses: Any, criterion: "NetworkCriterion") -> Array:
         """Return what the outputs are compared with: an array with one entry per row."""
         if responses is not None:
             return np.asarray(responses.inward(rows.y.reshape(len(rows.y), -1)))
@@ -125,6 +125,7 @@ class Network(LookingInto, Tuned):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         torch_on(self._option("device"), instead="device='cpu'")
         rows = super()._read(X, y, sample_weight)
+        self._check_batch_size(len(rows))
         self._start_drawing()
         self._vector = rows.y is None or rows.y.ndim == 1
         return rows
@@ -143,7 +144,7 @@ class Network(LookingInto, Tuned):
         self, given: Rows, rows: Rows, learned: Any, responses: Any, dtype: str
     ) -> "NetworkWork":
         """Return rows as tensors on the device, read by what was learned before."""
-        from bottega.neural._network.work import NetworkWork, precision, tensors
+        from bottega.neural._network.work import NetworkWork, precision, tensors, weight_tensor
         from bottega.neural._training.batches import ResidentRows
 
         _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
@@ -151,14 +152,14 @@ class Network(LookingInto, Tuned):
         real = precision(dtype, len(rows), device)
         arrays = [*self._arrays(rows.X, learned), self._targets(rows, responses, criterion)]
         *inputs, targets = tensors(arrays, device, real)
-        weight = None if rows.weight is None else tensors([rows.weight], device, real)[0]
+        weight = weight_tensor(rows.weight, device, real)
         epochs = self._option("max_iter")
         return NetworkWork(
             given=given,
             rows=rows,
             learned=learned,
             responses=responses,
-            resident=ResidentRows(tuple(inputs), targets, weight),
+            resident=ResidentRows(tuple(inputs), targets, *weight),
             criterion=criterion,
             device=device,
             dtype=real,
@@ -168,20 +169,22 @@ class Network(LookingInto, Tuned):
 
     # ------------------------------------------------------------------ training
 
-    def _batch_size(self, n: int) -> int:
+    def _check_batch_size(self, n: int) -> None:
         given = self._option("batch_size")
-        if isinstance(given, str):
-            return min(self._most_at_once, n)
-        if given > n:
+        if not isinstance(given, str) and given > n:
             raise ParameterError(
                 f"{type(self).__name__}: batch_size={given} is larger than the {n} training rows; "
                 "give at most as many, or 'auto'."
             )
-        return int(given)
+
+    def _batch_size(self, n: int) -> int:
+        """Return the rows of a step, of n rows: of a fold or a block there may be fewer."""
+        given = self._option("batch_size")
+        return min(self._most_at_once if isinstance(given, str) else int(given), n)
 
     def _training(
         self, work: "NetworkWork", setting: Mapping[str, Any], start: int = 0
-    ) -> "Training":
+    ) -> "NetworkTraining":
         """Return a training that has not begun: module, first weights, optimiser."""
         from bottega.neural._network.trainings import new_training
 
@@ -200,7 +203,9 @@ class Network(LookingInto, Tuned):
             self.best_validation_score_ = max(found.scores)
         self.__dict__.pop("_earlier", None)
 
-    def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
+    def _keep(
+        self, work: "NetworkWork", setting: Mapping[str, Any], training: "NetworkTraining"
+    ) -> None:
         """Set the learned attributes of a module that is trained."""
         from bottega.neural._network.work import arrays_of
 
@@ -212,7 +217,7 @@ class Network(LookingInto, Tuned):
         self.loss_curve_ = list(training.history.loss)
         self.loss_ = self.loss_curve_[-1]
         self.best_loss_ = min(self.loss_curve_)
-        self.n_iter_ = training.epochs
+        self.n_iter_, self.t_ = training.epochs, training.seen
         self.n_outputs_ = self._n_outputs(work)
         self._built = training.module
 
@@ -237,6 +242,11 @@ class Network(LookingInto, Tuned):
         self, work: "NetworkWork", rows: Rows | None, walk: Walk, honest: bool = True
     ) -> Path:
         """Return the path, judged while it is made: epochs that are of no use are not run."""
+        if hasattr(self, "_earlier"):
+            raise ParameterError(
+                f"{type(self).__name__}: warm_start=True goes on from weights that have seen the "
+                "rows which would be held out to choose; give max_iter and the other knobs."
+            )
         from bottega.neural._network.paths import judged_curve
 
         loss = self._own_loss(work) if walk.loss is None else get_loss(walk.loss, self.card.task)
@@ -264,9 +274,11 @@ class Network(LookingInto, Tuned):
         built = getattr(self, "_built", None)
         if built is None:
             from bottega.neural._network.modules import rebuilt_module
+            from bottega.neural._network.work import precision
 
-            torch, device, _ = torch_on(self._option("device"), instead="device='cpu'")
-            built = self._built = rebuilt_module(self, device, getattr(torch, self.precision_))
+            _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
+            built = rebuilt_module(self, device, precision(self.precision_, 0, device))
+            self._built = built
         return built
 
     def _raw_outputs(self, X: Any) -> Any:
@@ -282,7 +294,7 @@ class Network(LookingInto, Tuned):
         """Return numbers in the units of the responses, or probabilities, for checked inputs."""
         return self._numbers(self._raw_outputs(X), self._criterion(), self.responses_)
 
-    def _numbers(self, outputs: Any, criterion: "Criterion", responses: Any) -> FloatArray:
+    def _numbers(self, outputs: Any, criterion: "NetworkCriterion", responses: Any) -> FloatArray:
         """Return what a user reads, of the outputs of a module."""
         found = criterion.predictions(outputs).double().cpu().numpy()
         if responses is None:

@@ -11,8 +11,9 @@ import torch
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.seeds import seeds_of
 from bottega.neural._modules.initialization import initialize
-from bottega.neural._modules.random_layers import give_generator
+from bottega.neural._modules.random_layers import give_generator, seed_dropout
 from bottega.neural._network.work import NetworkWork, load_arrays
+from bottega.neural._training.memory import memory_for
 
 if TYPE_CHECKING:
     from bottega.neural._network.estimator import Network
@@ -41,7 +42,32 @@ def _bare_module(model: "Network", description: Mapping[str, Any], seed: int) ->
             f"{type(model).__name__}: module={given!r} gives no torch.nn.Module; give a module, or "
             "a function without arguments that returns one."
         )
+    if given is not None:
+        seed_dropout(built)
     return built
+
+
+def _check_given(model: "Network", module: torch.nn.Module, work: NetworkWork, seed: int) -> None:
+    """Refuse a module of the user's that does not take the columns, or gives other outputs."""
+    owner, few = type(model).__name__, [each[:2] for each in work.resident.inputs]
+    takes = " and ".join(f"(n, {each.shape[1]})" for each in few)
+    try:
+        with _BUILDING, torch.random.fork_rng(devices=[]), torch.no_grad():
+            torch.manual_seed(seed)
+            found = tuple(module.eval()(*few).shape)
+    except (RuntimeError, TypeError, ValueError, IndexError) as error:
+        raise ParameterError(
+            f"{owner}: the module does not take tensors {takes}: {str(error).splitlines()[0]}"
+        ) from error
+    wanted = (len(few[0]), model._n_outputs(work))
+    if found != wanted:
+        raise ParameterError(
+            f"{owner}: of {wanted[0]} rows the module gives outputs of shape {found}, and "
+            f"{wanted} is needed: one column per response, one in all for two classes (unless "
+            "out_activation='softmax'), one per class for more."
+        )
+    if not any(p.requires_grad for p in module.parameters()):
+        raise ParameterError(f"{owner}: the module has no parameters to train.")
 
 
 def first_module(
@@ -61,6 +87,8 @@ def first_module(
             activation=model._option("activation"),
         )
     module = module.to(work.device, work.dtype)
+    if model._option("module") is not None:
+        _check_given(model, module, work, seed)
     if not isinstance(init, str):
         _start_from(type(model).__name__, module, init)
     warm = getattr(model, "_earlier", None)
@@ -107,10 +135,11 @@ def rebuilt_module(model: "Network", device: torch.device, dtype: torch.dtype) -
             "its file holds arrays, no code: give it the module again, "
             "model.set_params(module=...)."
         )
-    module = _bare_module(model, model.description_, 0).to(device, dtype)
     try:
+        with memory_for("the weights of this network", "a file of a smaller one"):
+            module = _bare_module(model, model.description_, 0).to(device, dtype)
         load_arrays(module, model.arrays_)
-    except RuntimeError as error:
+    except (RuntimeError, KeyError, TypeError) as error:
         why = str(error).splitlines()[-1].strip()
         raise InputError(
             f"The arrays of this model do not fit its module ({why}); give it the module that it "

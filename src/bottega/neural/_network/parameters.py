@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
+import numpy as np
+
 from bottega.core import params
 from bottega.core.folds import Folds
+from bottega.neural._training.schedules import SCHEDULES
 
 __all__ = ["DEFAULTS", "DENSE", "TRAINING", "LayerSizes"]
 
@@ -19,7 +22,7 @@ class LayerSizes(params.Parameter):
         """Return True for whole numbers above zero; an empty sequence has no hidden layer."""
         if isinstance(value, Integral) and not isinstance(value, bool):
             return int(value) > 0
-        if not isinstance(value, list | tuple):
+        if not isinstance(value, list | tuple | np.ndarray) or np.ndim(value) != 1:
             return False
         whole = params.Integer(1)
         return all(whole.accepts(each) for each in value)
@@ -38,7 +41,6 @@ class LayerSizes(params.Parameter):
 
 
 ACTIVATIONS = ("relu", "tanh", "logistic", "sigmoid", "identity", "leaky_relu")
-_SHARE = params.Real(0, 1, open_low=True, open_high=True)
 
 # Of the layers of a dense network.
 DENSE: Mapping[str, params.Parameter] = {
@@ -73,10 +75,7 @@ TRAINING: Mapping[str, params.Parameter] = {
         params.Real(0, open_low=True), help="gradients are kept within [-clip, clip]"
     ),
     "batch_size": params.Auto(params.Integer(1), help="rows of a step"),
-    "learning_rate": params.Choice(
-        *("constant", "inverse", "invscaling", "adaptive", "step", "cosine"),
-        help="how the length of steps changes",
-    ),
+    "learning_rate": params.Choice(*SCHEDULES, help="how the length of steps changes"),
     "learning_rate_init": params.Real(0, open_low=True, log=True, help="first length of steps"),
     "power_t": params.Real(0, help="power of learning_rate='invscaling'"),
     "momentum": params.Real(0, 1, open_high=True, help="momentum of solver='sgd'"),
@@ -104,7 +103,7 @@ TRAINING: Mapping[str, params.Parameter] = {
     "select": params.Choice("min", "one_se", help="rule that picks from the path"),
     "n_jobs": params.Jobs(),
     "random_state": params.Seed(help="seed of first weights, order of rows, dropout and noise"),
-    "verbose": params.Boolean(help="write the progress"),
+    "verbose": params.AnyOf(params.Integer(0), params.Boolean(), help="write the progress"),
 }
 
 # What a class that has no such parameter trains by.

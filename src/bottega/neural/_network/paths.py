@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +14,12 @@ from bottega.core.path import Path
 from bottega.core.rounds import round_numbers
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.neural._network.work import NetworkWork, tensors
+from bottega.neural._network.work import NetworkWork, tensors, weight_tensor
 from bottega.neural._training.threads import threads_for
 
 if TYPE_CHECKING:
     from bottega.neural._network.estimator import Network
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.loop import NetworkTraining
 
 __all__ = ["judged_curve", "predictions_of"]
 
@@ -34,7 +34,7 @@ class Stage:
 
     def __init__(self, model: "Network", work: NetworkWork, setting: Mapping[str, Any]) -> None:
         self.model, self.work = model, work
-        self.training: Training = model._training(work, setting)
+        self.training: NetworkTraining = model._training(work, setting)
 
     def inputs(self, X: Any) -> tuple[Any, ...]:
         """Return checked inputs as tensors."""
@@ -67,9 +67,7 @@ class JudgedTraining:
         model = self.stage.model
         targets = model._targets(self.test, work.responses, work.criterion)
         (self.targets,) = tensors([targets], work.device, work.dtype)
-        self.weight = None
-        if self.test.weight is not None:
-            (self.weight,) = tensors([self.test.weight], work.device, work.dtype)
+        self.weight, _ = weight_tensor(self.test.weight, work.device, work.dtype)
 
     def judge(self, epochs: Sequence[int], loss: Loss, total: int) -> None:
         """Judge after each of these numbers of epochs, which come after those judged before."""
@@ -88,7 +86,8 @@ class JudgedTraining:
 
 
 def _losses(loss: Loss, y: Any, predicted: Array) -> FloatArray:
-    return np.asarray(row_losses(loss, y, predicted[:, None])[:, 0])
+    with np.errstate(over="ignore"):  # of steps that are too long; infinity is the worst
+        return np.asarray(row_losses(loss, y, predicted[:, None])[:, 0])
 
 
 def judged_curve(model: "Network", work: NetworkWork, values: Any, cv: Any, loss: Loss) -> Path:
@@ -106,6 +105,8 @@ def judged_curve(model: "Network", work: NetworkWork, values: Any, cv: Any, loss
     if not pairs:  # of every class there is one row, dealt to one fold: each row by itself
         pairs, estimate = model._held_out(rows, "loo")
     works = [copy(model)._prepare(rows.take(train)) for train, _ in pairs]
+    if values is not None:  # a rate that falls to zero does so at the last of them
+        works = [replace(each, horizon=max(each.horizon, int(max(values)))) for each in works]
     tests = [rows.take(test) for _, test in pairs]
     found: list[dict[str, Any]] = []
     for candidate in model._candidates(work):

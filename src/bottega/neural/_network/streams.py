@@ -29,6 +29,11 @@ def learn_block(model: "TabularNetwork", X: Any, y: Any, classes: Any, sample_we
             f"{type(model).__name__}: class_weight='balanced' needs all rows at once; with "
             "partial_fit give a dict of weights."
         )
+    if model.learning_rate in ("step", "cosine"):
+        raise ParameterError(
+            f"{type(model).__name__}: learning_rate={model.learning_rate!r} falls over a number of "
+            "epochs, which partial_fit does not know; use 'inverse' or 'constant'."
+        )
     before = dict(vars(model))
     try:
         rows = _read_block(model, X, y, classes, sample_weight, new=new)

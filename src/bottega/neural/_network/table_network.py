@@ -20,7 +20,7 @@ from bottega.neural._network.tables import TableScale
 
 if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.loop import NetworkTraining
 
 __all__ = ["TabularNetwork"]
 
@@ -38,6 +38,11 @@ class TabularNetwork(Network):
     knobs: ClassVar[tuple[str, ...]] = ("max_iter", "hidden_layer_sizes", "alpha")
 
     def _check_params(self) -> None:
+        if isinstance(self.solver, str) and self.solver == "lbfgs":
+            raise ParameterError(
+                f"{type(self).__name__}: solver='lbfgs' is not here; 'adam', 'sgd' and 'adagrad' "
+                "are. Give solver='adam', with more epochs (max_iter) where the loss still falls."
+            )
         super()._check_params()
         if self.drop is not None and self.keep is not None:
             raise ParameterError(
@@ -117,7 +122,9 @@ class TabularNetwork(Network):
             "hidden_noise": float(self.hidden_noise),
         }
 
-    def _keep(self, work: "NetworkWork", setting: Mapping[str, Any], training: "Training") -> None:
+    def _keep(
+        self, work: "NetworkWork", setting: Mapping[str, Any], training: "NetworkTraining"
+    ) -> None:
         super()._keep(work, setting, training)
         self.alpha_ = float(setting.get("alpha", self.alpha))
         if self.description_["kind"] == "dense":

@@ -7,13 +7,15 @@ import numpy as np
 from bottega.core.stored import stored
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 
-__all__ = ["ResponseScale", "TableScale"]
+__all__ = ["FARTHEST", "TableScale", "TargetScale", "center_and_scale"]
+
+FARTHEST = 1e6  # standard deviations: squares of farther numbers overflow in single precision
 
 _LARGE = 1e100  # beyond this the squares of numbers overflow
 _CONSTANT = 1e-12  # relative spread of a column that is constant
 
 
-def _center_and_scale(
+def center_and_scale(
     X: FloatArray, weight: FloatArray | None
 ) -> tuple[FloatArray, FloatArray, BoolArray]:
     """Return the weighted mean and standard deviation of what is known in each column.
@@ -58,6 +60,8 @@ class TableScale:
         Columns of numbers that miss values: each gets a column that is 1 where it does.
     levels : ndarray of int
         Number of levels of each category; the code after them is for missing and unknown ones.
+    farthest : float
+        Standard deviations beyond which a number is taken as so many.
     """
 
     numbers: IntArray
@@ -66,6 +70,7 @@ class TableScale:
     scale: FloatArray
     masked: BoolArray
     levels: IntArray
+    farthest: float
 
     @classmethod
     def of(
@@ -73,10 +78,12 @@ class TableScale:
     ) -> "TableScale":
         """Learn from a matrix; `levels` has 0 for numbers, else the number of levels."""
         numbers, categories = np.flatnonzero(levels == 0), np.flatnonzero(levels > 0)
-        center, scale, complete = _center_and_scale(X[:, numbers], weight)
+        center, scale, complete = center_and_scale(X[:, numbers], weight)
+        farthest = FARTHEST
         if not standardize:
             center, scale = np.zeros(len(numbers)), np.ones(len(numbers))
-        return cls(numbers, categories, center, scale, ~complete, levels[categories])
+            farthest = np.inf
+        return cls(numbers, categories, center, scale, ~complete, levels[categories], farthest)
 
     @property
     def n_numbers(self) -> int:
@@ -87,6 +94,8 @@ class TableScale:
         """Return the numbers in standard units, and the codes where there are categories."""
         Z = (X if not len(self.categories) else X[:, self.numbers]) - self.center
         Z /= self.scale
+        if np.isfinite(self.farthest):
+            np.clip(Z, -self.farthest, self.farthest, out=Z)
         if self.masked.any() or np.isnan(Z).any():
             missing = np.isnan(Z)
             Z = np.hstack([np.where(missing, 0.0, Z), missing[:, self.masked]])
@@ -98,18 +107,18 @@ class TableScale:
 
 @stored
 @dataclass(frozen=True)
-class ResponseScale:
+class TargetScale:
     """What brings responses into standard units, and predictions back."""
 
     center: FloatArray
     scale: FloatArray
 
     @classmethod
-    def of(cls, y: FloatArray, weight: FloatArray | None, standardize: bool) -> "ResponseScale":
+    def of(cls, y: FloatArray, weight: FloatArray | None, standardize: bool) -> "TargetScale":
         """Learn from responses (n, q)."""
         if not standardize:
             return cls(np.zeros(y.shape[1]), np.ones(y.shape[1]))
-        center, scale, _ = _center_and_scale(y, weight)
+        center, scale, _ = center_and_scale(y, weight)
         return cls(center, scale)
 
     def inward(self, y: FloatArray) -> FloatArray:

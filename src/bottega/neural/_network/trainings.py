@@ -12,13 +12,15 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import Array
 from bottega.neural._network.modules import first_module, seed_of_start
 from bottega.neural._network.work import NetworkWork, arrays_of, load_arrays
+from bottega.neural._training.batches import without_single_rows
 from bottega.neural._training.checkpoint import Checkpoint, fingerprint
-from bottega.neural._training.loop import Rules, Training
+from bottega.neural._training.loop import NetworkTraining, TrainingRules
+from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import make_optimizer
 from bottega.neural._training.penalties import WeightPenalty
 from bottega.neural._training.schedules import Schedule
 from bottega.neural._training.state import load_state, state_of
-from bottega.neural._training.stopping import Patience
+from bottega.neural._training.stopping import EpochPatience
 from bottega.neural._training.threads import threads_for
 from bottega.neural._training.weights import Weights
 
@@ -27,20 +29,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Trained", "new_training", "trained"]
 
+_NORMALISED = (torch.nn.BatchNorm1d, torch.nn.BatchNorm2d, torch.nn.BatchNorm3d)
 _OPTIMIZER = ("momentum", "nesterovs_momentum", "beta_1", "beta_2", "epsilon")
 # What a training depends on beside its rows and the architecture.
 _OPTIONS = (
-    *("solver", "l1", "smoothness", "tie", "clip", "batch_size", "learning_rate"),
+    *("solver", "alpha", "l1", "smoothness", "tie", "clip", "batch_size", "learning_rate"),
     *("learning_rate_init", "power_t", *_OPTIMIZER, "shuffle", "tol", "n_iter_no_change"),
-    *("early_stopping", "validation_fraction", "n_starts", "autocast", "init_scale"),
+    *("early_stopping", "validation_fraction", "n_starts", "autocast", "compile"),
 )
 
 
 def new_training(
     model: "Network", work: NetworkWork, setting: Mapping[str, Any], start: int = 0
-) -> Training:
+) -> NetworkTraining:
     """Return a training that has not begun."""
+    with memory_for("the weights of this network", "fewer or smaller layers"):
+        return _new_training(model, work, setting, start)
 
+
+def _new_training(
+    model: "Network", work: NetworkWork, setting: Mapping[str, Any], start: int
+) -> NetworkTraining:
     def option(name: str) -> Any:
         return setting.get(name, model._option(name))
 
@@ -55,8 +64,8 @@ def new_training(
         tie=0.0 if anchor is None else float(option("tie")),
         anchor=anchor,
     )
-    rules = Rules(
-        batch_size=model._batch_size(len(work.rows)),
+    rules = TrainingRules(
+        batch_size=_batch_size(model, module, len(work.rows)),
         shuffle=bool(option("shuffle")),
         penalty=penalty,
         smoothness=float(option("smoothness")),
@@ -66,10 +75,11 @@ def new_training(
     optimizer = make_optimizer(
         option("solver"), weights.values, **{name: option(name) for name in _OPTIMIZER}
     )
-    schedule = Schedule(
-        option("learning_rate"), option("learning_rate_init"), option("power_t"), work.horizon
-    )
-    return Training(
+    how = option("learning_rate")
+    if option("solver") != "sgd" and how in ("invscaling", "adaptive"):
+        how = "constant"  # as in scikit-learn, whose words they are
+    schedule = Schedule(how, option("learning_rate_init"), option("power_t"), work.horizon)
+    return NetworkTraining(
         module,
         work.resident,
         work.criterion,
@@ -78,15 +88,22 @@ def new_training(
         rules,
         weights,
         torch.Generator().manual_seed(seed_of_start(work.seed, start) + 1),
-        Patience(float(option("tol")), int(option("n_iter_no_change"))),
+        EpochPatience(float(option("tol")), int(option("n_iter_no_change"))),
         forward=torch.compile(module) if option("compile") else None,
     )
+
+
+def _batch_size(model: "Network", module: torch.nn.Module, n: int) -> int:
+    """Return the rows of a step: with batch normalisation, such that none is left alone."""
+    size = model._batch_size(n)
+    normalised = any(isinstance(each, _NORMALISED) for each in module.modules())
+    return without_single_rows(size, n) if normalised else size
 
 
 def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:
     """Return the weights of another model in the order of this one's vector."""
     arrays = getattr(other, "arrays_", {})
-    named = dict(module.named_parameters())
+    named = {name: p for name, p in module.named_parameters() if p.requires_grad}
     if any(np.shape(arrays.get(name, 0)) != tuple(p.shape) for name, p in named.items()):
         raise ParameterError(
             f"{owner}: tie_to is not a fitted network of the same layers; give one with "
@@ -103,7 +120,7 @@ def _anchor(owner: str, module: torch.nn.Module, other: Any) -> torch.Tensor:
 class Trained:
     """A training, and what its validation rows said of it, if any were held out."""
 
-    training: Training
+    training: NetworkTraining
     validation: list[float] = field(default_factory=list)
     scores: list[float] = field(default_factory=list)
     best: float = inf
@@ -200,7 +217,7 @@ def _run(
     training = found.training
     if stops:
         training.patience = None  # the held-out rows end it
-    patience = Patience(0.0, int(model._option("n_iter_no_change")))
+    patience = EpochPatience(0.0, int(model._option("n_iter_no_change")))
     for loss in found.validation:
         patience.used_up(loss)
     while training.epochs < epochs and not training.finished:
@@ -227,7 +244,10 @@ def _checkpoint(
     if path is None:
         return Checkpoint(None, "")
     options = {name: model._option(name) for name in _OPTIONS}
-    words = (model._describe(work, setting), dict(setting), epochs, options, work.seed)
-    resident = work.resident
-    rows = [each.cpu().numpy() for each in (*resident.inputs, resident.targets)]
-    return Checkpoint(path, fingerprint(words, rows))
+    cost = (work.criterion.name, sorted(vars(work.criterion).items()))
+    words = (model._describe(work, setting), dict(setting), epochs, options, cost, work.seed)
+    resident, first = work.resident, model._training(work, setting)  # with its first weights
+    arrays = [*resident.inputs, resident.targets, resident.weight]
+    arrays += [first.weights.values, first.rules.penalty.anchor]
+    known = [each.cpu().numpy() for each in arrays if each is not None]
+    return Checkpoint(path, fingerprint(words, known))

@@ -11,9 +11,9 @@ from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._training.batches import ResidentRows
-from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.criteria import NetworkCriterion
 
-__all__ = ["NetworkWork", "arrays_of", "load_arrays", "tensors"]
+__all__ = ["NetworkWork", "arrays_of", "load_arrays", "tensors", "weight_tensor"]
 
 _SMALL = 2_000  # up to so many rows double precision costs next to nothing
 
@@ -34,7 +34,7 @@ class NetworkWork:
         What responses are read by; None for classes.
     resident : ResidentRows
         The rows as tensors on the device.
-    criterion : Criterion
+    criterion : NetworkCriterion
         Output activation and loss.
     device, dtype
         Of the tensors.
@@ -49,7 +49,7 @@ class NetworkWork:
     learned: Any
     responses: Any
     resident: ResidentRows
-    criterion: Criterion
+    criterion: NetworkCriterion
     device: torch.device
     dtype: torch.dtype
     seed: int
@@ -58,7 +58,7 @@ class NetworkWork:
     def part(self, rows: Array) -> "NetworkWork":
         """Return the same with some of the rows, scaled as all of them."""
         taken = self.resident.take(torch.as_tensor(rows, device=self.device))
-        resident = ResidentRows(taken.inputs, taken.targets, taken.weight)
+        resident = replace(self.resident, **vars(taken))
         return replace(self, rows=self.rows.take(rows), resident=resident)
 
 
@@ -86,6 +86,20 @@ def tensors(
             f"The device {device} has too little memory for the {size:,} numbers of these rows; "
             "use device='cpu', fewer rows, or partial_fit on one part after another."
         ) from error
+
+
+def weight_tensor(
+    weight: FloatArray | None, device: torch.device, dtype: torch.dtype
+) -> tuple[torch.Tensor | None, float]:
+    """Return weights of rows as a tensor, and the power of two that they were divided by.
+
+    So weights of any size are numbers in single precision; the least are 1e-30 of the largest.
+    """
+    if weight is None:
+        return None, 1.0
+    unit = 2.0 ** np.floor(np.log2(weight.max()))
+    (found,) = tensors([np.maximum(weight / unit, 1e-30)], device, dtype)
+    return found, float(unit)
 
 
 def arrays_of(module: torch.nn.Module) -> dict[str, FloatArray]:

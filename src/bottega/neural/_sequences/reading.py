@@ -14,7 +14,7 @@ from bottega.core.frames import is_frame
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray
-from bottega.neural._images.reading import FARTHEST
+from bottega.neural._network.tables import FARTHEST, center_and_scale
 
 __all__ = ["SequenceScale", "packed", "with_lengths"]
 
@@ -98,14 +98,10 @@ class SequenceScale:
     def of(cls, X: FloatArray, d: int, weight: FloatArray | None) -> "SequenceScale":
         """Learn from all steps of all sequences."""
         steps, lengths = split(X, d)
-        unit = np.max(np.abs(steps), axis=(0, 1))
-        unit = np.where(unit > 0, unit, 1.0)
         there = np.arange(steps.shape[1]) < lengths[:, None]
-        w = (there if weight is None else there * weight[:, None])[:, :, None]
-        Z = steps / unit
-        center = np.sum(w * Z, axis=(0, 1)) / np.sum(w)
-        spread = np.sqrt(np.sum(w * (Z - center) ** 2, axis=(0, 1)) / np.sum(w))
-        return cls(center * unit, np.where(spread > 1e-12, spread, 1.0) * unit)
+        each = None if weight is None else np.repeat(weight, lengths)
+        center, scale, _ = center_and_scale(steps[there], each)
+        return cls(center, scale)
 
     def arrays(self, X: FloatArray) -> tuple[Array, ...]:
         """Return steps (n, T, d) in standard units, zeros behind the ends, and the lengths.

@@ -11,9 +11,10 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
+from bottega.neural._modules.activations import LEAK
 from bottega.neural._modules.dense import TableNetwork
 from bottega.neural._training.batches import Batch
-from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["Backpropagation"]
 
@@ -24,14 +25,14 @@ Slope = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 _SLOPES: dict[type[nn.Module], Slope] = {
     nn.Identity: lambda d, _: d,
     nn.ReLU: lambda d, z: _aten.threshold_backward.default(d, z, 0),
-    nn.LeakyReLU: lambda d, z: _aten.leaky_relu_backward.default(d, z, 0.01, True),
+    nn.LeakyReLU: lambda d, z: _aten.leaky_relu_backward.default(d, z, LEAK, True),
     nn.Sigmoid: _aten.sigmoid_backward.default,
     nn.Tanh: _aten.tanh_backward.default,
 }
 _FUNCTIONS: dict[type[nn.Module], Callable[[torch.Tensor], torch.Tensor]] = {
     nn.Identity: lambda a: a,
     nn.ReLU: torch.relu_,
-    nn.LeakyReLU: lambda a: torch.nn.functional.leaky_relu_(a, 0.01),
+    nn.LeakyReLU: lambda a: torch.nn.functional.leaky_relu_(a, LEAK),
     nn.Sigmoid: torch.sigmoid_,
     nn.Tanh: torch.tanh_,
 }
@@ -44,7 +45,7 @@ class Backpropagation:
     are written into its parts.
     """
 
-    def __init__(self, body: nn.Sequential, criterion: Criterion) -> None:
+    def __init__(self, body: nn.Sequential, criterion: NetworkCriterion) -> None:
         dense = [each for each in body if isinstance(each, nn.Linear)]
         kinds = [type(each) for each in body if not isinstance(each, nn.Linear)]
         self.criterion = criterion
@@ -54,7 +55,7 @@ class Backpropagation:
         self.slopes = [_SLOPES[kind] for kind in kinds]
 
     @classmethod
-    def of(cls, module: nn.Module, criterion: Criterion) -> "Backpropagation | None":
+    def of(cls, module: nn.Module, criterion: NetworkCriterion) -> "Backpropagation | None":
         """Return it for a module that is dense layers and activations alone; else None."""
         if type(module) is not TableNetwork or not criterion.has_slopes:
             return None

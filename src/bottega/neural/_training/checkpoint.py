@@ -6,6 +6,7 @@ from io import BytesIO
 from pathlib import Path as FilePath
 from time import perf_counter
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -47,10 +48,10 @@ class Checkpoint:
         if self.path is None or not self.path.exists():
             return {}
         try:
-            with np.load(self.path, allow_pickle=False) as file:
+            with self.path.open("rb") as content, np.load(content, allow_pickle=False) as file:
                 found = {name: file[name] for name in file.files}
             told = str(found.pop("fingerprint"))
-        except (OSError, ValueError, KeyError, EOFError) as error:
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
             raise InputError(
                 f"{str(self.path)!r} is no checkpoint of a training ({error}); give another file, "
                 "or remove it."

@@ -16,14 +16,14 @@ __all__ = [
     "CRITERIA",
     "AbsoluteCost",
     "BinaryCrossEntropy",
-    "Criterion",
     "CrossEntropy",
     "HuberCost",
+    "NetworkCriterion",
     "SquaredCost",
 ]
 
 
-class Criterion(ABC):
+class NetworkCriterion(ABC):
     """An output activation and the loss of a row that goes with it."""
 
     name: ClassVar[str]
@@ -63,7 +63,7 @@ class Criterion(ABC):
         return outputs
 
 
-class SquaredCost(Criterion):
+class SquaredCost(NetworkCriterion):
     """Half the squared error, summed over the responses."""
 
     name = "squared_error"
@@ -84,7 +84,7 @@ class SquaredCost(Criterion):
         return super().mean(outputs, y, weight)
 
 
-class AbsoluteCost(Criterion):
+class AbsoluteCost(NetworkCriterion):
     """The absolute error, summed over the responses."""
 
     name = "absolute_error"
@@ -97,7 +97,7 @@ class AbsoluteCost(Criterion):
         return (outputs - y).abs().sum(1)
 
 
-class HuberCost(Criterion):
+class HuberCost(NetworkCriterion):
     """Quadratic up to `delta`, linear beyond, summed over the responses."""
 
     name = "huber"
@@ -113,7 +113,7 @@ class HuberCost(Criterion):
         return F.huber_loss(outputs, y, reduction="none", delta=self.delta).sum(1)
 
 
-class BinaryCrossEntropy(Criterion):
+class BinaryCrossEntropy(NetworkCriterion):
     """Logistic outputs with the binary cross-entropy.
 
     One output for two classes; for K classes K outputs, each its class against the others.
@@ -144,7 +144,7 @@ class BinaryCrossEntropy(Criterion):
         return torch.where(total > 0, p / total, 1 / p.shape[1])
 
 
-class CrossEntropy(Criterion):
+class CrossEntropy(NetworkCriterion):
     """Softmax outputs with the cross-entropy; targets are codes of classes."""
 
     name = "cross_entropy"

@@ -11,20 +11,18 @@ from typing import Any
 import torch
 
 from bottega.core import progress
-from bottega.core.errors import BottegaError, InputError
+from bottega.core.errors import BottegaError
 from bottega.neural._training.backpropagation import Backpropagation
-from bottega.neural._training.batches import Batch, ResidentRows
-from bottega.neural._training.criteria import Criterion
+from bottega.neural._training.batches import Batch, ResidentRows, several_rows
+from bottega.neural._training.criteria import NetworkCriterion
+from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import Optimizer
 from bottega.neural._training.penalties import WeightPenalty, smoothness
 from bottega.neural._training.schedules import Schedule
-from bottega.neural._training.stopping import Patience
+from bottega.neural._training.stopping import EpochPatience
 from bottega.neural._training.weights import Weights
 
-__all__ = ["History", "Rules", "Training", "TrainingDiverged"]
-
-
-_NO_MEMORY = "can't allocate memory"  # of a processor, in PyTorch's words
+__all__ = ["History", "NetworkTraining", "TrainingDiverged", "TrainingRules"]
 
 
 class TrainingDiverged(BottegaError, ArithmeticError):
@@ -32,7 +30,7 @@ class TrainingDiverged(BottegaError, ArithmeticError):
 
 
 @dataclass(frozen=True)
-class Rules:
+class TrainingRules:
     """How an epoch is run.
 
     Attributes
@@ -67,7 +65,7 @@ class History:
     validation: list[float] = field(default_factory=list)
 
 
-class Training:
+class NetworkTraining:
     """A module in training: it can be advanced by epochs, stopped, stored and resumed.
 
     Parameters
@@ -76,19 +74,19 @@ class Training:
         It is trained in place.
     rows : ResidentRows
         The training rows.
-    criterion : Criterion
+    criterion : NetworkCriterion
         Loss of a row.
     optimizer : Optimizer
         Made on the vector of `weights`.
     schedule : Schedule
         Length of the steps.
-    rules : Rules
+    rules : TrainingRules
         Batches and penalties.
     weights : Weights
         The module's parameters as one vector.
     generator : torch.Generator
         Source of the order of the rows (on the processor).
-    patience : Patience or None
+    patience : EpochPatience or None
         Ends the training once the training loss no longer falls.
     forward : callable, optional
         A faster form of the module, which shares its parameters.
@@ -98,13 +96,13 @@ class Training:
         self,
         module: torch.nn.Module,
         rows: ResidentRows,
-        criterion: Criterion,
+        criterion: NetworkCriterion,
         optimizer: Optimizer,
         schedule: Schedule,
-        rules: Rules,
+        rules: TrainingRules,
         weights: Weights,
         generator: torch.Generator,
-        patience: Patience | None = None,
+        patience: EpochPatience | None = None,
         forward: Any = None,
     ) -> None:
         self.forward = module if forward is None else forward
@@ -116,18 +114,19 @@ class Training:
         self.history = History()
         self.epochs = 0
         self.steps = 0
+        self.seen = 0  # rows, counted each time
         self.finished = False
 
     def run_epoch(self) -> float:
         """Show every row once; return the mean of the objective over the epoch."""
         w, rules, optimizer = self.weights, self.rules, self.optimizer
-        rate = self.schedule.rate(self.epochs, self.epochs * len(self.rows), self.steps)
+        rate = self.schedule.rate(self.epochs, self.seen, self.steps)
         generator = self.generator if rules.shuffle else None
         self.module.train()
         losses, sizes = [], []
         for batch in self.rows.epoch(rules.batch_size, generator):
             loss = self.differentiate(batch)
-            m = float(len(batch)) if batch.weight is None else float(batch.weight.sum())
+            m = self.rows.total(batch)
             if rules.penalty.counts:
                 rules.penalty.add_gradient(w, m)
             if rules.clip is not None:
@@ -179,18 +178,21 @@ class Training:
     def advance(self, to: int, *, stage: str = "epochs", total: int | None = None) -> None:
         """Run epochs until there are `to` of them, or the training loss has stopped falling."""
         while self.epochs < to and not self.finished:
-            try:
+            with several_rows(), memory_for(*self._needs()):
                 loss = self.run_epoch()
-            except (torch.OutOfMemoryError, RuntimeError) as error:
-                if not isinstance(error, torch.OutOfMemoryError) and _NO_MEMORY not in str(error):
-                    raise
-                raise out_of_memory(error, self.rules.batch_size) from error
             self.epochs += 1
+            self.seen += len(self.rows)
             self.history.loss.append(loss)
             progress.report(stage, self.epochs, total or to, f"loss {loss:.4g}", self.history)
             if self.patience is not None and self.patience.used_up(loss):
                 self.patience.start_again()
                 self.finished = not self.schedule.goes_on()
+
+    def _needs(self) -> tuple[str, str]:
+        """Return what takes memory, and how it would take less."""
+        size = self.rules.batch_size
+        smaller = f"a smaller batch_size, such as {max(size // 4, 1)}"
+        return f"batches of {size} rows", smaller if size > 1 else "fewer or smaller layers"
 
     @torch.no_grad()
     def outputs(self, inputs: Any, at_once: int = 8192) -> torch.Tensor:
@@ -215,12 +217,3 @@ def evaluate(
         found = [module(*part) for part in parts]
     outputs = torch.cat(found) if len(found) != 1 else found[0]
     return outputs.to(next(module.parameters()).dtype) if autocast else outputs
-
-
-def out_of_memory(error: BaseException, batch_size: int) -> InputError:
-    """Return the error that proposes a smaller batch, where a device is out of memory."""
-    return InputError(
-        f"The device has too little memory for batches of {batch_size} rows "
-        f"({str(error).splitlines()[0]}). Give a smaller batch_size, such as "
-        f"{max(batch_size // 4, 1)}, or device='cpu'."
-    )

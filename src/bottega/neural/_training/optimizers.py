@@ -8,7 +8,7 @@ from math import sqrt
 
 import torch
 
-__all__ = ["SOLVERS", "AdaptiveGradient", "AdaptiveMoments", "StochasticGradient", "make_optimizer"]
+__all__ = ["AdaptiveGradient", "AdaptiveMoments", "StochasticGradient", "make_optimizer"]
 
 
 class StochasticGradient:
@@ -75,9 +75,6 @@ class AdaptiveMoments:
         v.mul_(self.beta_2).addcmul_(g, g, value=1 - self.beta_2)
         unbiased = sqrt(1 - self.beta_2**self.steps) / (1 - self.beta_1**self.steps)
         w.addcdiv_(m, v.sqrt().add_(self.epsilon), value=-rate * unbiased)
-
-
-SOLVERS = ("adam", "sgd", "adagrad")
 
 
 def make_optimizer(solver: str, w: torch.Tensor, **options: float) -> "Optimizer":

@@ -14,6 +14,14 @@ from bottega.neural._training.weights import Weights
 __all__ = ["WeightPenalty", "smoothness"]
 
 
+_HEAVIEST = 1e30  # what single precision still multiplies by
+
+
+def _share(penalty: float, m: float) -> float:
+    """Return a penalty per weight of the rows, however little they weigh."""
+    return min(penalty / m, _HEAVIEST)
+
+
 @dataclass(frozen=True)
 class WeightPenalty:
     r"""Penalties on weights w, where m is the weight of the batch's rows.
@@ -48,11 +56,11 @@ class WeightPenalty:
     def add_gradient(self, w: Weights, m: float) -> None:
         """Add the derivative of the penalty to the gradient."""
         if self.alpha > 0:
-            w.gradient.addcmul_(w.values, w.decayed, value=self.alpha / m)
+            w.gradient.addcmul_(w.values, w.decayed, value=_share(self.alpha, m))
         if self.l1 > 0:
-            w.gradient.addcmul_(torch.sign(w.values), w.decayed, value=self.l1 / m)
+            w.gradient.addcmul_(torch.sign(w.values), w.decayed, value=_share(self.l1, m))
         if self.tie > 0:
-            w.gradient.add_(w.values - self.anchor, alpha=self.tie / m)
+            w.gradient.add_(w.values - self.anchor, alpha=_share(self.tie, m))
 
 
 def smoothness(module: Any, inputs: tuple[torch.Tensor, ...]) -> torch.Tensor:

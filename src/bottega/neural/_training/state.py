@@ -10,7 +10,7 @@ from bottega.core.typing import Array
 from bottega.neural._modules.random_layers import RandomLayer
 
 if TYPE_CHECKING:
-    from bottega.neural._training.loop import Training
+    from bottega.neural._training.loop import NetworkTraining
 
 __all__ = ["layer_generator", "load_state", "state_of"]
 
@@ -21,14 +21,17 @@ def layer_generator(module: torch.nn.Module) -> torch.Generator | None:
     return next(found, None)
 
 
-def state_of(training: "Training") -> dict[str, Array]:
+def state_of(training: "NetworkTraining") -> dict[str, Array]:
     """Return all that a training would lose with the process, as arrays."""
     patience = training.patience
     state = {
         "weights": training.weights.values.cpu().numpy().copy(),
         "order": training.generator.get_state().numpy().copy(),
         "counts": np.array(
-            [training.epochs, training.steps, training.optimizer.steps, training.schedule.lowered],
+            [
+                *(training.epochs, training.steps, training.seen),
+                *(training.optimizer.steps, training.schedule.lowered),
+            ],
             dtype=np.int64,
         ),
         "finished": np.array(training.finished),
@@ -47,12 +50,12 @@ def state_of(training: "Training") -> dict[str, Array]:
     return state
 
 
-def load_state(training: "Training", state: Mapping[str, Array]) -> None:
+def load_state(training: "NetworkTraining", state: Mapping[str, Array]) -> None:
     """Bring a new training to where another one was."""
     training.weights.values.copy_(torch.as_tensor(state["weights"]))
     training.generator.set_state(torch.as_tensor(state["order"]))
-    counts = [int(each) for each in state["counts"]]
-    training.epochs, training.steps, training.optimizer.steps, training.schedule.lowered = counts
+    training.epochs, training.steps, training.seen, *others = map(int, state["counts"])
+    training.optimizer.steps, training.schedule.lowered = others
     training.finished = bool(state["finished"])
     training.history.loss = [float(each) for each in state["loss"]]
     if training.patience is not None:

@@ -3,16 +3,16 @@
 from dataclasses import dataclass
 from math import inf
 
-__all__ = ["Patience"]
+__all__ = ["EpochPatience"]
 
 
 @dataclass
-class Patience:
+class EpochPatience:
     """Counts the epochs that did not lower a loss by more than `tol` below the least so far.
 
     Examples
     --------
-    >>> patience = Patience(tol=0.1, epochs=2)
+    >>> patience = EpochPatience(tol=0.1, epochs=2)
     >>> [patience.used_up(loss) for loss in (3.0, 2.0, 1.95, 1.99, 1.94)]
     [False, False, False, False, True]
     """

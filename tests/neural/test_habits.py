@@ -1,0 +1,208 @@
+"""What people bring along: scikit-learn's words, grids, modules of their own, odd rows."""
+
+import numpy as np
+import pytest
+import skops.io
+import torch
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from torch import nn
+
+from bottega.core.errors import InputError, ParameterError
+from bottega.neural import (
+    Autoencoder,
+    ConvolutionalClassifier,
+    NetworkClassifier,
+    NetworkRegressor,
+)
+from bottega.workbench import trusted_types
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(61, 3))
+Y = X[:, 0] * X[:, 1] + X[:, 2]
+LABELS = np.where(Y > 0, "up", "down")
+
+
+# ---- scikit-learn --------------------------------------------------------------------------------
+
+
+def test_a_grid_for_scikit_learns_network_runs_in_a_pipeline():
+    grid = {
+        "net__hidden_layer_sizes": [(4,), np.array([4, 3])],
+        "net__solver": ["sgd", "adam"],
+        "net__learning_rate": ["constant", "adaptive"],
+        "net__alpha": [1e-4],
+    }
+    net = NetworkClassifier(max_iter=5, verbose=0)
+    pipe = make_pipeline(StandardScaler(), net)
+    pipe.steps[1] = ("net", net)
+    search = GridSearchCV(pipe, grid, cv=2).fit(X, LABELS)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+
+def test_its_attributes_are_there():
+    model = NetworkClassifier(np.array([5, 4]), max_iter=7, batch_size=20).fit(X, LABELS)
+    assert [each.shape for each in model.coefs_] == [(3, 5), (5, 4), (4, 1)]
+    assert [each.shape for each in model.intercepts_] == [(5,), (4,), (1,)]
+    assert (model.n_iter_, model.t_, model.n_layers_, model.n_outputs_) == (7, 7 * 61, 4, 1)
+    assert model.out_activation_ == "logistic"
+    assert model.loss_ == model.loss_curve_[-1]
+    assert np.array_equal(clone(model).hidden_layer_sizes, [5, 4])
+    blocks = NetworkRegressor((3,), batch_size=30).partial_fit(X, Y).partial_fit(X[:1], Y[:1])
+    assert blocks.t_ == 62
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"max_fun": 10}, "max_iter limits the epochs"),
+        ({"lr": 0.1}, "'learning_rate_init'"),
+        ({"dropout": 0.1}, "'drop'"),
+        ({"epochs": 3}, "'max_iter'"),
+        ({"optimizer": "adam"}, "'solver'"),
+        ({"weight_decay": 0.1}, "'alpha'"),
+        ({"hidden_layers": (3,)}, "'hidden_layer_sizes'"),
+    ],
+)
+def test_other_words_are_answered_with_ours(given, said):
+    with pytest.raises(ParameterError, match=said):
+        NetworkClassifier(**given)
+
+
+def test_its_solver_for_few_rows_is_not_here():
+    with pytest.raises(ParameterError, match=r"solver='lbfgs' is not here.*Give solver='adam'"):
+        NetworkRegressor(solver="lbfgs").fit(X, Y)
+
+
+@pytest.mark.parametrize("more", [{"max_epochs": 3}, {"max_iter": 3, "early_stopping": True}])
+def test_a_batch_of_all_rows_is_all_rows_of_a_fold(more):
+    model = NetworkRegressor((3,), batch_size=len(X), **more).fit(X, Y)
+    assert model.n_iter_ <= 3
+
+
+def test_a_warm_start_does_not_choose_by_rows_that_it_has_seen():
+    model = NetworkRegressor((3,), max_epochs=3, warm_start=True).fit(X, Y)
+    with pytest.raises(ParameterError, match="have seen the rows which would be held out"):
+        model.fit(X, Y)
+
+
+def test_rates_that_fall_know_their_end():
+    model = NetworkRegressor((3,), learning_rate="cosine", max_iter=2)
+    path = model.path(X, Y, values=[1, 4, 8])
+    assert len(set(path.train_error)) == 3  # steps are taken beyond max_iter
+    with pytest.raises(ParameterError, match=r"learning_rate='cosine' falls over a number"):
+        model.partial_fit(X, Y)
+
+
+# ---- PyTorch -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        (nn.Sequential(nn.Linear(3, 1), nn.Flatten(0)), r"outputs of shape \(2,\), and \(2, 1\)"),
+        (nn.Linear(3, 4), r"outputs of shape \(2, 4\), and \(2, 1\)"),
+        (nn.Linear(5, 1), r"does not take tensors \(n, 3\)"),
+        (nn.Linear(3, 1).requires_grad_(False), "no parameters to train"),
+    ],
+)
+def test_modules_that_do_not_fit_are_refused(module, said):
+    with pytest.raises(ParameterError, match=said):
+        NetworkRegressor(module=module, max_iter=1).fit(X, Y)
+
+
+def test_the_seed_decides_the_dropout_of_a_given_module():
+    state = torch.get_rng_state()
+
+    def make():
+        inner = nn.Sequential(nn.Tanh(), nn.Dropout(0.5))
+        return nn.Sequential(nn.Linear(3, 8), inner, nn.Linear(8, 1))
+
+    first, again = (NetworkRegressor(module=make, max_iter=3).fit(X, Y) for _ in range(2))
+    assert np.array_equal(first.predict(X), again.predict(X))
+    assert torch.equal(state, torch.get_rng_state())
+
+
+def test_a_compiled_module_is_the_same_network(monkeypatch):
+    """The compiler itself takes a minute: what is tested is that its module is trained."""
+    seen = []
+    monkeypatch.setattr(torch, "compile", lambda module: seen.append(module) or module)
+    compiled = NetworkRegressor((4,), max_iter=3, compile=True).fit(X, Y)
+    assert seen
+    plain = NetworkRegressor((4,), max_iter=3).fit(X, Y)
+    assert compiled.predict(X) == pytest.approx(plain.predict(X), rel=1e-9)  # other order of sums
+
+
+# ---- odd rows ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [20, 30, 60])
+def test_no_row_is_normalised_alone(size):
+    model = NetworkRegressor((4,), batch_norm=True, batch_size=size, max_iter=2).fit(X, Y)
+    assert np.isfinite(model.predict(X)).all()
+    given = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 1))
+    NetworkRegressor(module=given, batch_size=size, max_iter=1).fit(X, Y)
+
+
+def test_batch_normalisation_of_one_row_is_refused():
+    model = NetworkRegressor((4,), batch_norm=True, max_iter=1)
+    for each, n in ((model, 1), (clone(model).set_params(batch_size=1), len(X))):
+        with pytest.raises(InputError, match="a batch of one row has none"):
+            each.fit(X[:n], Y[:n])
+    images = RNG.random((6, 8, 8))  # of one image there are many pixels
+    ConvolutionalClassifier((2,), batch_size=1, max_iter=1).fit(images, [0, 1] * 3)
+
+
+def test_networks_that_no_memory_holds_are_refused():
+    with pytest.raises(InputError, match=r"too little memory for the weights.*smaller layers"):
+        NetworkRegressor((10**12, 10**6), max_iter=1).fit(X, Y)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_far_points_have_predictions(dtype):
+    model = NetworkClassifier((4,), max_iter=2, dtype=dtype).fit(X, LABELS)
+    for far in (1e10, 1e40, 1e300):
+        assert np.isfinite(model.predict_proba(np.full((2, 3), far))).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_weights_of_any_size(dtype):
+    options = {"max_iter": 5, "alpha": 0.0, "dtype": dtype, "batch_size": 20}
+    plain = NetworkRegressor((4,), **options).fit(X, Y, np.arange(1.0, 62)).predict(X)
+    for size in (2.0**-300, 2.0**300):  # powers of two round nothing
+        found = NetworkRegressor((4,), **options).fit(X, Y, size * np.arange(1.0, 62)).predict(X)
+        assert np.array_equal(found, plain)
+    few = NetworkRegressor((4,), max_iter=2, dtype=dtype).fit(X, Y, np.full(61, 1e-60))
+    assert np.isfinite(few.predict(X)).all()
+
+
+def test_large_numbers_are_encoded_without_warnings():
+    model = Autoencoder(max_iter=1).fit(X * 1e300)
+    assert np.isfinite(model.transform(X * 1e300)).all()
+
+
+def test_no_images_are_refused():
+    with pytest.raises(InputError, match="at least one image"):
+        ConvolutionalClassifier().fit(np.zeros((0, 8, 8)), [])
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda model: model.arrays_.update({"body.0.weight": np.zeros((2, 2))}),
+        lambda model: model.arrays_.update({"body.0.weight": np.array(["a"])}),
+        lambda model: model.arrays_.pop("body.0.bias"),
+        lambda model: model.description_.pop("levels"),
+        lambda model: model.description_.update(hidden_layer_sizes=["a"]),
+        lambda model: model.description_.update(n_numbers=-5),
+        lambda model: model.description_.update(activation="system"),
+    ],
+)
+def test_files_that_were_edited_are_refused(edit):
+    model = NetworkRegressor((4,), max_iter=1).fit(X, Y)
+    edit(model)
+    loaded = skops.io.loads(skops.io.dumps(model), trusted=trusted_types())
+    with pytest.raises(InputError, match="do not fit its module"):
+        loaded.predict(X)
