@@ -226,7 +226,7 @@ def test_errors_of_a_task_are_its_own(place, rows):
 
 def test_what_cannot_travel_runs_here(cluster):
     lock = threading.Lock()
-    with scale.on(cluster):
+    with scale.on(cluster), pytest.warns(RuntimeWarning, match="cannot be sent to another process"):
         assert sent(lambda: (lock.locked(), os.getpid())) == (False, os.getpid())
 
 

@@ -20,7 +20,7 @@ from bottega.core import progress
 from bottega.core.certificate import Certificate
 from bottega.core.chunks import is_empty
 from bottega.core.engine import sent
-from bottega.core.errors import InputError, did_you_mean
+from bottega.core.errors import EngineError, InputError, did_you_mean
 from bottega.core.fold_rows import FoldRows
 from bottega.core.frames import make_frame
 from bottega.core.judge import LossSums
@@ -257,6 +257,8 @@ class _Entrant:
         start = perf_counter()
         try:
             self.model = self.fitted(source, count, folds, drawn)
+        except EngineError:  # no method's fault
+            raise
         except Exception as error:  # one method's failure must not take the others down
             self.failure = f"failed with {type(error).__name__}: {error}"
         self.seconds += perf_counter() - start
