@@ -6,8 +6,10 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from bottega.core.errors import InputError
+from bottega.core.parallel import one_core
 from bottega.data.read import read_chunks
 from bottega.data.read.batches import batches, plain_types
+from bottega.data.read.duck import opened
 
 
 @pytest.fixture
@@ -96,8 +98,13 @@ def test_a_file_that_is_cut_short_or_changed(table, tmp_path):
     with pytest.raises(InputError, match="not valid parquet"):
         list(batches([str(path)], types, 100, None))
     path.unlink()
-    with pytest.raises(InputError, match="not valid parquet"):
+    with pytest.raises(InputError, match="moved, removed or locked"):
         list(batches([str(path)], types, 100, None))
     table.astype({"count": "float64"}).to_parquet(path)
     with pytest.raises(InputError, match="'count' is now double, and was int64"):
         list(batches([str(path)], types, 100, None))
+
+
+def test_a_query_inside_a_task_has_one_thread():
+    with one_core(), opened() as (_, connection):
+        assert connection.execute("SELECT current_setting('threads')").fetchone() == (1,)

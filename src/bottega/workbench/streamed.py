@@ -5,7 +5,8 @@ chunks learns from all training rows; any other learns from a sample of them. Al
 same held-out rows, which one pass predicts with every model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -35,6 +36,7 @@ from bottega.data.row_sample import sample_rows
 from bottega.registry import methods as methods_for
 from bottega.risk.certify import certify_losses
 from bottega.workbench.entrants import unfitted
+from bottega.workbench.leaderboard import rank_of
 
 __all__ = ["StreamedComparison", "compare_source"]
 
@@ -56,7 +58,8 @@ class StreamedComparison(Shown):
         ``conf_high``, ``learned_from`` (rows of a fit), ``of`` (rows there were), ``seconds`` of
         all fits; the least error first.
     best : estimator
-        The method with the least error, fitted to all rows but the locked ones, or to the sample.
+        The method with the least error, at a tie the simplest (as in `compare`), fitted to all
+        rows but the locked ones, or to the sample.
     source : EncodedChunks
         The rows; ``source.pipeline(best)`` predicts rows as they are stored.
     certificate : Certificate
@@ -160,9 +163,8 @@ def compare_source(
     able = [each for each in entrants if not each.failure]
     if not able:
         raise InputError("No method could be fitted: " + entrants[0].failure)
-    able.sort(key=lambda each: (each.error, each.name))
-    winner = next(each for each in able if each.name != "baseline") if len(able) > 1 else able[0]
-    best = winner.fitted(source, outer + 1, range(1, outer + 1), drawn)
+    able.sort(key=lambda each: rank_of(each.error, each.estimator.card))
+    best = able[0].fitted(source, outer + 1, range(1, outer + 1), drawn)
     losses, weights = _losses_of(best, FoldRows(source, outer + 1, [_LOCKED]), judged_by)
     certificate = certify_losses(
         losses,
@@ -255,13 +257,25 @@ class _Entrant:
         if self.failure:
             return
         start = perf_counter()
-        try:
+        with self._remembered():
             self.model = self.fitted(source, count, folds, drawn)
+        self.seconds += perf_counter() - start
+
+    def judge(self, X: Any, y: Any, w: Any, loss: Loss) -> None:
+        """Take in the losses of held-out rows; a failure is remembered."""
+        with self._remembered():
+            losses = loss.of_rows(y, np.asarray(self.model.predict(X))[:, None])
+            self.folds[-1].update(losses, w)
+
+    @contextmanager
+    def _remembered(self) -> Iterator[None]:
+        """Remember a failure: that of one method must not take the others down."""
+        try:
+            yield
         except EngineError:  # no method's fault
             raise
-        except Exception as error:  # one method's failure must not take the others down
+        except Exception as error:
             self.failure = f"failed with {type(error).__name__}: {error}"
-        self.seconds += perf_counter() - start
 
     def fitted(self, source: EncodedChunks, count: int, folds: Any, drawn: _Sample) -> Any:
         """Return a copy fitted to the rows of some folds, or to those of the sample."""
@@ -317,8 +331,7 @@ def _judge(entrants: list[_Entrant], rows: FoldRows, loss: Loss) -> int:
         count += len(y)
         for entrant in entrants:
             if not entrant.failure:
-                losses = loss.of_rows(y, np.asarray(entrant.model.predict(X))[:, None])
-                entrant.folds[-1].update(losses, w)
+                entrant.judge(X, y, w, loss)
     if not count:
         raise InputError("A fold has no rows: the source has too few for so many folds.")
     return count

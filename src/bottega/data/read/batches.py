@@ -101,7 +101,8 @@ def _check_types(path: str, found: Types, expected: Types) -> None:
 def _groups_of(metadata: Any, span: Span | None) -> tuple[list[int], int]:
     """Return the groups of rows that a span touches, and the number of their first row."""
     start, end = span or (0, metadata.num_rows)
-    groups, place, first = [], 0, 0
+    groups: list[int] = []
+    place = first = 0
     for number in range(metadata.num_row_groups):
         size = metadata.row_group(number).num_rows
         if place < end and place + size > start:
