@@ -31,7 +31,7 @@ MODELS = {
     "lasso": (Lasso(), "y"),
     "least squares": (LeastSquares(), "y"),
     "discriminant": (LinearDiscriminant(), "label"),
-    "logistic": (LogisticRegression(alpha="auto", alphas=2, cv=2), "label"),
+    "logistic": (LogisticRegression(alpha=1.0), "label"),
     "k-means": (KMeans(3, random_state=0), None),
     "mixture": (GaussianMixture(2, random_state=0), None),
 }

@@ -118,7 +118,8 @@ def compare_source(
     sample : int
         Rows that methods which need all of them in memory learn from, each class with its share.
     task : {"regression", "classification"}, optional
-        What the target is; by default numbers are a regression, and labels a classification.
+        What the target is; by default more than two numbers are a regression, and two numbers or
+        labels a classification, as in `bottega.data.read`.
     random_state : int, RandomState, Generator or None
         Seed of the sample.
 
@@ -145,7 +146,7 @@ def compare_source(
         raise InputError("compare_source takes a source with named columns and a target.")
     if outer < 2 or sample < 1:
         raise InputError(f"outer={outer!r} is at least 2 folds, sample={sample!r} at least a row.")
-    task = _task_of(source) if task is None else task
+    task = _task_of(source, task)
     seed = seed_of(random_state, "compare_source")
     drawn = _Sample.of(source, outer + 1, sample, seed, task)
     judged_by = get_loss(loss, task)
@@ -184,11 +185,25 @@ def compare_source(
     )
 
 
-def _task_of(source: EncodedChunks) -> str:
-    first = next(iter(source), None)
-    if first is None:
+def _task_of(source: EncodedChunks, task: str | None) -> str:
+    """Return what a table in memory with this target would be for (`bottega.data.read`)."""
+    seen: set[float] = set()
+    for _, y, *_ in source:
+        values = np.asarray(y)
+        if values.dtype.kind not in "fiu":
+            if task == "regression":
+                raise InputError(f"Target {source.target!r} has labels; regression needs numbers.")
+            return "classification"
+        if task is not None:
+            return task
+        seen.update(np.unique(values).tolist())
+        if len(seen) > 2:
+            return "regression"
+    if not seen:
         raise InputError("The source has no rows.")
-    return "regression" if np.asarray(first[1]).dtype.kind in "fiu" else "classification"
+    if len(seen) == 1:
+        raise InputError(f"Target {source.target!r} has one value only: there is nothing to learn.")
+    return "classification"
 
 
 def _chosen(task: str, wanted: Sequence[str] | None) -> dict[str, Any]:
