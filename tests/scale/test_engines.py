@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 import bottega
 from bottega import scale
 from bottega.classify import LinearDiscriminant, LogisticRegression
-from bottega.cluster import KMeans
+from bottega.cluster import GaussianMixture, KMeans
 from bottega.core.engine import current_engine, sent
 from bottega.core.errors import EngineError, InputError, ParameterError
 from bottega.core.parallel import in_threads, spare_threads
@@ -31,8 +31,9 @@ MODELS = {
     "lasso": (Lasso(), "y"),
     "least squares": (LeastSquares(), "y"),
     "discriminant": (LinearDiscriminant(), "label"),
-    "logistic": (LogisticRegression(alpha="auto", alphas=2, cv=2), "label"),
+    "logistic": (LogisticRegression(alpha=1.0), "label"),
     "k-means": (KMeans(3, random_state=0), None),
+    "mixture": (GaussianMixture(2, random_state=0), None),
 }
 
 
@@ -44,7 +45,9 @@ def place(request):
 
 
 def learned(model):
-    return model.cluster_centers_ if isinstance(model, KMeans) else model.coef_
+    if isinstance(model, KMeans | GaussianMixture):
+        return model.cluster_centers_ if isinstance(model, KMeans) else model.means_
+    return model.coef_
 
 
 def rows_for(name, rows, parts=5):
@@ -170,18 +173,6 @@ def test_a_worker_killed_in_the_middle_leaves_the_answer(cluster, tmp_path, by_v
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
 
 
-def dying(folder):
-    with open(os.path.join(folder, "tries"), "a") as file:
-        file.write("x")
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_task_that_kills_every_process(tmp_path, by_value):
-    with scale.on("processes", workers=2), pytest.raises(EngineError, match="died 3 times"):
-        sent(partial(dying, str(tmp_path)))
-    assert (tmp_path / "tries").read_text() == "xxx"
-
-
 def busy_threads():
     """What a task sees: threads it may start, threads of linear algebra, nested work."""
     inside = in_threads(lambda _: threading.get_ident(), range(4))
@@ -226,7 +217,7 @@ def test_errors_of_a_task_are_its_own(place, rows):
 
 def test_what_cannot_travel_runs_here(cluster):
     lock = threading.Lock()
-    with scale.on(cluster):
+    with scale.on(cluster), pytest.warns(RuntimeWarning, match="cannot be sent to another process"):
         assert sent(lambda: (lock.locked(), os.getpid())) == (False, os.getpid())
 
 
@@ -280,3 +271,16 @@ def test_a_scheduler_that_is_not_there_or_goes_away(cluster, rows, monkeypatch):
             Ridge().fit(scale.source(X, y, rows=100))
     with pytest.raises(EngineError, match="The client is closed"), scale.on(client):
         pass
+
+
+def dying(folder):
+    with open(os.path.join(folder, "tries"), "a") as file:
+        file.write("x")
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+# The last one: its processes are gone, and others would have to be started.
+def test_a_task_that_kills_every_process(tmp_path, by_value):
+    with scale.on("processes", workers=1), pytest.raises(EngineError, match="died 3 times"):
+        sent(partial(dying, str(tmp_path)))
+    assert (tmp_path / "tries").read_text() == "xxx"

@@ -76,9 +76,36 @@ def test_a_condition_is_checked_where_rows_are_read(folder):
         ds.dataset(str(folder), format="parquet"), where=ds.field("count") >= 4, **OPTIONS
     )
     same(Ridge(alpha=1.0).fit(arrow), expected)
-    for condition in ("count >=", "1=1); DROP TABLE x; --", "nothing = 3"):
+    for condition in ("count >=", "1=1); DROP TABLE x; --", "nothing = 3", "", 5):
         with pytest.raises(InputError, match=r"condition|nothing"):
             scale.source(folder, where=condition, **OPTIONS)
+
+
+def test_a_condition_touches_no_other_file(folder, tmp_path):
+    other, written = tmp_path / "other.csv", tmp_path / "written.csv"
+    other.write_text("a\n1\n")
+    for condition in (
+        f"1=1; COPY (SELECT 1) TO '{written}'",
+        f"1=1); COPY (SELECT 1) TO '{written}'; SELECT (1",
+        f"count > (SELECT count(*) FROM read_csv('{other}'))",
+        f"count > 0) UNION ALL SELECT * FROM read_parquet('{folder}/part0.parquet') WHERE (true",
+    ):
+        with pytest.raises(InputError, match="where="):
+            scale.source(folder, where=condition, **OPTIONS)
+    assert not written.exists()
+
+
+def test_a_column_missing_in_a_whole_file_and_a_source_without_rows(folder):
+    first = pd.read_parquet(folder / "part0.parquet")
+    first.assign(size=None).to_parquet(folder / "part0.parquet")  # of the type null
+    last = pd.read_parquet(folder / "part2.parquet")
+    last.assign(size=None).to_parquet(folder / "part3.parquet")
+    table = pd.concat([pd.read_parquet(each) for each in sorted(folder.iterdir())])
+    expected = fitted(read(table.astype({"size": float}), **OPTIONS))
+    same(Ridge(alpha=1.0).fit(scale.source(folder, **OPTIONS)), expected)
+    first.iloc[:0].to_parquet(folder / "none.parquet")
+    with pytest.raises(InputError, match="no rows to learn from"):
+        scale.source(folder / "none.parquet", **OPTIONS)
 
 
 def test_a_long_parquet_file_is_read_in_spans(folder, monkeypatch, expected, tmp_path):

@@ -9,6 +9,7 @@ from bottega.core.chunks import parts_of
 from bottega.core.deal import deal_folds
 from bottega.core.errors import InputError
 from bottega.core.fold_rows import FoldRows
+from bottega.data import read
 from bottega.linear import LeastSquares
 from bottega.workbench import compare_source
 
@@ -91,3 +92,20 @@ def test_bad_calls(frame):
         compare_source(scale.source(np.ones((3, 1)), np.ones(3)))
     with pytest.raises(InputError, match="too few for so many folds"):
         compare_source(scale.source(frame[:3], target="y", ignore="label"), outer=5)
+
+
+def test_the_task_and_the_choice_are_those_of_a_table_in_memory(frame):
+    inputs = frame[["a", "b"]]
+    two = inputs.assign(y=(frame["label"] == "up").astype(int))
+    found = compare_source(scale.source(two, target="y", rows=100), methods=["tree"], outer=2)
+    assert found.loss == "misclassification"
+    assert read(two, target="y").task == "classification"
+    # Nothing to learn: the baseline is not beaten, and is what is chosen.
+    none = inputs.assign(y=np.random.default_rng(1).normal(size=900))
+    found = compare_source(scale.source(none, target="y"), methods=["random_forest"], outer=2)
+    assert found.leaderboard["method"].tolist() == ["baseline", "random_forest"]
+    assert type(found.best).__name__ == "BaselineRegressor"
+    with pytest.raises(InputError, match="one value only"):
+        compare_source(scale.source(inputs.assign(y=1.0), target="y"))
+    with pytest.raises(InputError, match="regression needs numbers"):
+        compare_source(scale.source(frame, target="label"), task="regression")

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Self
@@ -17,8 +18,11 @@ from bottega.core.errors import InputError
 from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.parallel import at_most
 from bottega.core.parts import RowSource, hold_chunks
+from bottega.core.threads import one_thread
 
 __all__ = ["Chunked"]
+
+_WIDE = 200  # columns from which on products of blocks of rows are worth several threads
 
 
 class Chunked(Estimator):
@@ -44,7 +48,9 @@ class Chunked(Estimator):
         self._check_params()
         try:
             with at_most(getattr(self, "n_jobs", None)):
-                self._fit_checked(self._check_chunks(chunks))
+                checked = self._check_chunks(chunks)
+                with nullcontext() if checked.n_features > _WIDE else one_thread():
+                    self._fit_checked(checked)
         except BaseException:
             self._forget()  # a model that could not be fitted is not fitted
             raise

@@ -268,8 +268,11 @@ class _Learner:
         self._chunks, self._given, self.text = rows, given, rows._text
         self._columns: dict[str, ChunkedColumn] = {}
         self._names: list[str] = []
+        self._rows = 0
         self._statistics: NumberStatistics | None = None
         self._pass()
+        if not self._rows:
+            raise InputError("The source has no rows to learn from.")
         seen = {name: column.profile() for name, column in self._columns.items()}
         used = [name for name in self._names if name in given or not is_left_out(seen[name])]
         kinds = {name: given.get(name) or seen[name].kind for name in used}
@@ -283,7 +286,8 @@ class _Learner:
         self.decimal = {name: sign for name, sign in signs.items() if sign is not None}
         self.numbers = None
         if self._statistics is not None and self._statistics.rows and not self.decimal:
-            at = np.array([self._names.index(name) for name in self.kinds])
+            place = {name: j for j, name in enumerate(self._names)}
+            at = np.array([place[name] for name in self.kinds])
             if set(self.kinds.values()) == {"number"}:
                 self.numbers = self._statistics.take(at)
 
@@ -305,6 +309,7 @@ class _Learner:
                 }
                 self._statistics = NumberStatistics() if numeric else None
             self._check_names(frame, number)
+            self._rows += len(frame)
             for name, column in self._columns.items():
                 column.update(frame[name])
             if self._statistics is not None:
@@ -319,7 +324,8 @@ class _Learner:
         return True
 
     def _check_names(self, frame: Frame, number: int) -> None:
-        absent = [name for name in self._names if name not in frame.columns]
+        found = set(frame.columns)
+        absent = [name for name in self._names if name not in found]
         if absent:
             raise InputError(
                 f"Chunk {number + 1} of the rows has other columns than the first one: it lacks "

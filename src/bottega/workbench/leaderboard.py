@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.core.cards import Card
 from bottega.risk import NestedComparison
 from bottega.workbench.entrants import LAST
 from bottega.workbench.results import MethodResult, chosen_in_words, fold_gap, gap_between
@@ -93,7 +94,12 @@ def rank(result: MethodResult) -> tuple[bool, float, int]:
 
     Those without an error come last. Errors that differ by rounding alone are equal.
     """
-    return bool(np.isnan(result.error)), float(f"{result.error:.12g}"), _simplicity(result)
+    return rank_of(result.error, result.card)
+
+
+def rank_of(error: float, card: Card) -> tuple[bool, float, int]:
+    """Return what orders a method with an error, as `rank` does."""
+    return bool(np.isnan(error)), float(f"{error:.12g}"), _simplicity(card)
 
 
 def best_of(results: Mapping[str, MethodResult]) -> str:
@@ -190,7 +196,7 @@ def verdict_on(
     best = best_of(results)
     base = results.get("baseline", results[best]).error
     allowed = margin * abs(base)
-    level = _simplicity(results[best])
+    level = _simplicity(results[best].card)
     rivals = []
     for method, result in _in_order(results, best):
         if method in (best, "baseline"):
@@ -203,14 +209,16 @@ def verdict_on(
                 gap.difference,
                 gap.lower,
                 gap.upper,
-                _simplicity(result) < level,
-                _why(result) if _simplicity(result) < level else "",
+                _simplicity(result.card) < level,
+                _why(result) if _simplicity(result.card) < level else "",
                 bool(gap.upper <= allowed),
             )
         )
     near = [rival for rival in rivals if rival.simpler and rival.within_margin]
     simpler = min(
-        near, key=lambda rival: (_simplicity(results[rival.method]), rival.difference), default=None
+        near,
+        key=lambda rival: (_simplicity(results[rival.method].card), rival.difference),
+        default=None,
     )
     return Verdict(
         best,
@@ -221,10 +229,10 @@ def verdict_on(
     )
 
 
-def _simplicity(result: MethodResult) -> int:
-    if result.card.method == LAST:
+def _simplicity(card: Card) -> int:
+    if card.method == LAST:
         return len(_SIMPLE) + 1
-    topic = result.card.topic
+    topic = card.topic
     return _SIMPLE.index(topic) if topic in _SIMPLE else len(_SIMPLE)
 
 

@@ -5,7 +5,8 @@ chunks learns from all training rows; any other learns from a sample of them. Al
 same held-out rows, which one pass predicts with every model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -20,7 +21,7 @@ from bottega.core import progress
 from bottega.core.certificate import Certificate
 from bottega.core.chunks import is_empty
 from bottega.core.engine import sent
-from bottega.core.errors import InputError, did_you_mean
+from bottega.core.errors import EngineError, InputError, did_you_mean
 from bottega.core.fold_rows import FoldRows
 from bottega.core.frames import make_frame
 from bottega.core.judge import LossSums
@@ -35,6 +36,7 @@ from bottega.data.row_sample import sample_rows
 from bottega.registry import methods as methods_for
 from bottega.risk.certify import certify_losses
 from bottega.workbench.entrants import unfitted
+from bottega.workbench.leaderboard import rank_of
 
 __all__ = ["StreamedComparison", "compare_source"]
 
@@ -56,7 +58,8 @@ class StreamedComparison(Shown):
         ``conf_high``, ``learned_from`` (rows of a fit), ``of`` (rows there were), ``seconds`` of
         all fits; the least error first.
     best : estimator
-        The method with the least error, fitted to all rows but the locked ones, or to the sample.
+        The method with the least error, at a tie the simplest (as in `compare`), fitted to all
+        rows but the locked ones, or to the sample.
     source : EncodedChunks
         The rows; ``source.pipeline(best)`` predicts rows as they are stored.
     certificate : Certificate
@@ -115,7 +118,8 @@ def compare_source(
     sample : int
         Rows that methods which need all of them in memory learn from, each class with its share.
     task : {"regression", "classification"}, optional
-        What the target is; by default numbers are a regression, and labels a classification.
+        What the target is; by default more than two numbers are a regression, and two numbers or
+        labels a classification, as in `bottega.data.read`.
     random_state : int, RandomState, Generator or None
         Seed of the sample.
 
@@ -142,7 +146,7 @@ def compare_source(
         raise InputError("compare_source takes a source with named columns and a target.")
     if outer < 2 or sample < 1:
         raise InputError(f"outer={outer!r} is at least 2 folds, sample={sample!r} at least a row.")
-    task = _task_of(source) if task is None else task
+    task = _task_of(source, task)
     seed = seed_of(random_state, "compare_source")
     drawn = _Sample.of(source, outer + 1, sample, seed, task)
     judged_by = get_loss(loss, task)
@@ -160,9 +164,8 @@ def compare_source(
     able = [each for each in entrants if not each.failure]
     if not able:
         raise InputError("No method could be fitted: " + entrants[0].failure)
-    able.sort(key=lambda each: (each.error, each.name))
-    winner = next(each for each in able if each.name != "baseline") if len(able) > 1 else able[0]
-    best = winner.fitted(source, outer + 1, range(1, outer + 1), drawn)
+    able.sort(key=lambda each: rank_of(each.error, each.estimator.card))
+    best = able[0].fitted(source, outer + 1, range(1, outer + 1), drawn)
     losses, weights = _losses_of(best, FoldRows(source, outer + 1, [_LOCKED]), judged_by)
     certificate = certify_losses(
         losses,
@@ -182,11 +185,25 @@ def compare_source(
     )
 
 
-def _task_of(source: EncodedChunks) -> str:
-    first = next(iter(source), None)
-    if first is None:
+def _task_of(source: EncodedChunks, task: str | None) -> str:
+    """Return what a table in memory with this target would be for (`bottega.data.read`)."""
+    seen: set[float] = set()
+    for _, y, *_ in source:
+        values = np.asarray(y)
+        if values.dtype.kind not in "fiu":
+            if task == "regression":
+                raise InputError(f"Target {source.target!r} has labels; regression needs numbers.")
+            return "classification"
+        if task is not None:
+            return task
+        seen.update(np.unique(values).tolist())
+        if len(seen) > 2:
+            return "regression"
+    if not seen:
         raise InputError("The source has no rows.")
-    return "regression" if np.asarray(first[1]).dtype.kind in "fiu" else "classification"
+    if len(seen) == 1:
+        raise InputError(f"Target {source.target!r} has one value only: there is nothing to learn.")
+    return "classification"
 
 
 def _chosen(task: str, wanted: Sequence[str] | None) -> dict[str, Any]:
@@ -255,11 +272,25 @@ class _Entrant:
         if self.failure:
             return
         start = perf_counter()
-        try:
+        with self._remembered():
             self.model = self.fitted(source, count, folds, drawn)
-        except Exception as error:  # one method's failure must not take the others down
-            self.failure = f"failed with {type(error).__name__}: {error}"
         self.seconds += perf_counter() - start
+
+    def judge(self, X: Any, y: Any, w: Any, loss: Loss) -> None:
+        """Take in the losses of held-out rows; a failure is remembered."""
+        with self._remembered():
+            losses = loss.of_rows(y, np.asarray(self.model.predict(X))[:, None])
+            self.folds[-1].update(losses, w)
+
+    @contextmanager
+    def _remembered(self) -> Iterator[None]:
+        """Remember a failure: that of one method must not take the others down."""
+        try:
+            yield
+        except EngineError:  # no method's fault
+            raise
+        except Exception as error:
+            self.failure = f"failed with {type(error).__name__}: {error}"
 
     def fitted(self, source: EncodedChunks, count: int, folds: Any, drawn: _Sample) -> Any:
         """Return a copy fitted to the rows of some folds, or to those of the sample."""
@@ -315,8 +346,7 @@ def _judge(entrants: list[_Entrant], rows: FoldRows, loss: Loss) -> int:
         count += len(y)
         for entrant in entrants:
             if not entrant.failure:
-                losses = loss.of_rows(y, np.asarray(entrant.model.predict(X))[:, None])
-                entrant.folds[-1].update(losses, w)
+                entrant.judge(X, y, w, loss)
     if not count:
         raise InputError("A fold has no rows: the source has too few for so many folds.")
     return count

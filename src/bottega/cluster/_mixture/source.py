@@ -1,7 +1,8 @@
 """Where the rows come from: an array, or chunks that are read again for each pass."""
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
+from dataclasses import replace
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from bottega.cluster._mixture.density import density_of
 from bottega.cluster._mixture.missing import sums_of_observed
 from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.cluster._mixture.sums import MixtureSums
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
 from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray
@@ -170,7 +172,11 @@ class MixtureChunks:
     """Rows that are read from chunks in each pass."""
 
     def __init__(
-        self, chunks: Any, moments: ColumnMoments, units: MixtureUnits, counted: float = 1.0
+        self,
+        chunks: CheckedChunks,
+        moments: ColumnMoments,
+        units: MixtureUnits,
+        counted: float = 1.0,
     ) -> None:
         self.chunks = chunks
         self.counted = counted
@@ -179,16 +185,8 @@ class MixtureChunks:
 
     def expect(self, parameters: MixtureParameters) -> MixtureSums:
         """Return the expected sums of all rows: one E step, one pass over the chunks."""
-        found = None
-        for X, _, w in self.chunks:
-            weight = None if w is None and self.counted == 1.0 else self._weight(X, w)
-            sums = MixtureRows(X, weight, self.units).expect(parameters)
-            found = sums if found is None else found.merge(sums)
-        assert found is not None
-        return found
-
-    def _weight(self, X: FloatArray, w: Any) -> FloatArray:
-        return np.full(len(X), self.counted) if w is None else w * self.counted
+        found = self.chunks.reduce(partial(_expected, self.units, self.counted, parameters))
+        return replace(found, parameters=parameters)  # these, and not a worker's copy of them
 
     def sample(self) -> tuple[FloatArray, Any]:
         """Return the rows that a start is made from, with their weights."""
@@ -197,7 +195,20 @@ class MixtureChunks:
         for X, _, w in self.chunks:
             here = places[(places >= start) & (places < start + len(X))] - start
             rows.append(X[here])
-            weights.append(self._weight(X, w)[here])
+            weights.append(_counts(X, w, self.counted)[here])
             weighted = weighted or w is not None
             start += len(X)
         return np.concatenate(rows), np.concatenate(weights) if weighted else None
+
+
+def _expected(
+    units: MixtureUnits, counted: float, parameters: MixtureParameters, *block: Any
+) -> MixtureSums:
+    """Return the expected sums of a block ``(X, y, w, fold)`` of rows."""
+    X, _, w, _ = block
+    weight = None if w is None and counted == 1.0 else _counts(X, w, counted)
+    return MixtureRows(X, weight, units).expect(parameters)
+
+
+def _counts(X: FloatArray, w: Any, counted: float) -> FloatArray:
+    return np.full(len(X), counted) if w is None else w * counted

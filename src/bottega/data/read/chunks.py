@@ -6,6 +6,7 @@ from typing import Any
 from bottega.core.errors import InputError, require
 from bottega.core.frames import make_frame
 from bottega.data import convert
+from bottega.data.read.batches import batches, plain_types
 from bottega.data.read.duck import Wanted, fetch_pieces, open_query
 from bottega.data.read.files import find_files, frame_or_path, kind_of
 
@@ -71,7 +72,13 @@ def read_chunks(
     frame, path = frame_or_path(source)
     if frame is None:
         # The names of a text file's columns are those of its header, which DuckDB may change.
-        named = kind_of(find_files(path)) in ("csv", "tsv")
+        files = find_files(path)
+        named = kind_of(files) in ("csv", "tsv")
+        if kind_of(files) == "parquet" and where is None and not (table or query):
+            types = plain_types(files, columns)
+            if types is not None:
+                yield from batches(files, types, rows, span)
+                return
         wanted = Wanted(None if columns is None or named else tuple(columns), where, span)
         with open_query(path, table, query, encoding, set(text), decimal, wanted) as result:
             for piece in result.pieces(rows):

@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean, require
+from bottega.core.parallel import spare_threads
 from bottega.data.convert import EXACT
 from bottega.data.read import text as text_files
 from bottega.data.read.files import find_files, kind_of
@@ -44,7 +45,7 @@ class QueryResult:
         """Return all rows as one frame."""
         with self.limit:
             found = self.connection.df()
-        return self._named(_plain(found))
+        return self._named(plain_integers(found))
 
     def pieces(self, rows: int) -> Iterator[Any]:
         """Yield frames of about `rows` rows."""
@@ -77,7 +78,9 @@ class Wanted:
         listed = "*"
         if self.columns is not None:
             listed = ", ".join('"' + name.replace('"', '""') + '"' for name in self.columns)
-        conditions = [] if self.where is None else [f"({self.where})"]
+        conditions = []
+        if self.where is not None:
+            conditions.append(f"(\n{_condition(duckdb, self.where)}\n)")
         if self.span is not None:
             start, end = self.span
             conditions.append(f"(file_row_number >= {start} AND file_row_number < {end})")
@@ -85,26 +88,41 @@ class Wanted:
         found = f"SELECT {listed} FROM (\n{sql.rstrip('; ')}\n)"
         if conditions:
             found += f" WHERE {' AND '.join(conditions)}"
-        if self.where is not None:
-            try:
-                statements = duckdb.extract_statements(found)
-            except duckdb.Error as error:
-                raise InputError(
-                    f"where={self.where!r} is not a condition: {sentence(str(error))}."
-                ) from error
-            if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
-                raise InputError(f"where={self.where!r} is not one condition on the rows.")
         return found
 
 
 EVERYTHING = Wanted()
 
 
+def _condition(duckdb: Any, where: Any) -> str:
+    """Return what is one condition on rows, by itself and in parentheses; refuse anything else."""
+    if not isinstance(where, str) or not where.strip():
+        raise InputError(f"where={where!r} is not a condition; give one such as 'year >= 2020'.")
+    for sql in (f"SELECT 1 WHERE {where}\n", f"SELECT 1 WHERE (\n{where}\n)"):
+        try:
+            statements = duckdb.extract_statements(sql)
+        except duckdb.Error as error:
+            raise InputError(
+                f"where={where!r} is not a condition: {sentence(str(error))}."
+            ) from error
+        if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
+            raise InputError(f"where={where!r} is not one condition on the rows.")
+    return where
+
+
+def _close(connection: Any, files: list[File]) -> None:
+    """Let a connection read these files and nothing else: a condition may hold a query."""
+    connection.execute("SET allowed_paths = ?", [[os.path.abspath(file.path) for file in files]])
+    for name in ("python_enable_replacements", "enable_external_access"):
+        connection.execute(f"SET {name} = false")
+    connection.execute("SET lock_configuration = true")
+
+
 @contextmanager
 def opened() -> Iterator[tuple[Any, Any]]:
     """Give DuckDB and a connection in memory, which is closed after the block."""
     duckdb = require("duckdb", "data")
-    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    connection = duckdb.connect(":memory:", config=_with_threads(_SETTINGS))
     try:
         yield duckdb, connection
     finally:
@@ -168,17 +186,28 @@ def open_query(
             text_files.check_headers(files, kind)
             if whole:
                 text = text.union(*(text_files.slashed_dates(file, kind) for file in files))
-        connection = duckdb.connect(":memory:", config=_SETTINGS)
+        connection = duckdb.connect(":memory:", config=_with_threads(_SETTINGS))
         try:
             sql, options = _scan_query(connection, files, kind, text, decimal)
             if wanted.span is not None:
                 sql = sql.replace("union_by_name=true", "file_row_number=true")
+            if wanted.where is not None:
+                _close(connection, files)
             found = connection.execute(wanted.of(duckdb, sql), options)
             yield QueryResult(found, files, kind)
         except duckdb.Error as error:
+            if wanted.where is not None and isinstance(error, _of_words(duckdb)):
+                raise InputError(
+                    f"where={wanted.where!r} cannot be used: {sentence(str(error))}."
+                ) from error
             raise InputError(_explain(error, files, kind)) from error
         finally:
             connection.close()
+
+
+def _with_threads(settings: dict[str, str]) -> dict[str, str]:
+    """Return settings that keep a connection to the threads that are to spare here."""
+    return settings | {"threads": str(spare_threads())}
 
 
 def fetch_pieces(
@@ -190,7 +219,12 @@ def fetch_pieces(
             frame = connection.fetch_df_chunk(-(-rows // _VECTOR))
         if not len(frame):
             return
-        yield _plain(frame)
+        yield plain_integers(frame)
+
+
+def _of_words(duckdb: Any) -> tuple[Any, ...]:
+    """Return the errors that are about the words of a query, and not about a file."""
+    return duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException
 
 
 def _scan_query(
@@ -280,7 +314,9 @@ def _open_database(duckdb: Any, path: str, table: str | None, query: str | None)
     text_files.check_readable(path)
     try:
         # An absolute path: ':memory:' and the like cannot be meant.
-        return duckdb.connect(str(Path(path).absolute()), read_only=True, config=_CLOSED)
+        return duckdb.connect(
+            str(Path(path).absolute()), read_only=True, config=_with_threads(_CLOSED)
+        )
     except duckdb.Error as error:
         raise InputError(
             f"The file {path!r} cannot be opened as a DuckDB database: {sentence(str(error))}."
@@ -313,7 +349,7 @@ def _table_name(connection: Any, path: str, table: str | None) -> str:
     return ".".join('"' + part.replace('"', '""') + '"' for part in known[table])
 
 
-def _plain(frame: Any) -> Any:
+def plain_integers(frame: Any) -> Any:
     """Turn pandas' nullable integers, which few libraries take, into floats.
 
     Those that floats cannot tell apart become Python's own integers.

@@ -33,6 +33,8 @@ def check_alike(files: list[str]) -> None:
                 types = {row[0]: row[1] for row in connection.execute(sql, [file]).fetchall()}
             first = first or types
             _compare(file, types, files[0], first)
+            # A column that is missing in all rows of a file has a type in another one.
+            first |= {name: kind for name, kind in types.items() if _is_empty(first[name])}
 
 
 def _compare(file: str, types: dict[str, str], other: str, first: dict[str, str]) -> None:
@@ -45,11 +47,17 @@ def _compare(file: str, types: dict[str, str], other: str, first: dict[str, str]
             "same columns."
         )
     for name, kind in types.items():
+        if _is_empty(kind) or _is_empty(first[name]):
+            continue
         if kind != first[name] and not (_is_number(kind) and _is_number(first[name])):
             raise InputError(
                 f"The file {file!r} has the column {name!r} as {kind}, and {other!r} has it as "
                 f"{first[name]}; write both with the same type."
             )
+
+
+def _is_empty(kind: str) -> bool:
+    return kind.strip('"') == "NULL"
 
 
 def _is_number(kind: str) -> bool:

@@ -4,7 +4,6 @@ What a task needs is in Dask's own graph, so that what a lost worker held is com
 another one.
 """
 
-import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,14 @@ import bottega
 from bottega.core.errors import EngineError
 from bottega.core.parallel import one_core
 from bottega.core.parts import merged
-from bottega.scale._engines.packing import check_version, pack, run_packed, unpack, working
+from bottega.scale._engines.packing import (
+    check_version,
+    pack,
+    pack_or_warn,
+    run_packed,
+    unpack,
+    working,
+)
 
 __all__ = ["DaskEngine"]
 
@@ -44,12 +50,12 @@ class DaskEngine:
         return max(1, sum(each["nthreads"] for each in found))
 
     def call(self, task: Callable[[], Any]) -> Any:
-        """Run a task on a worker; what cannot travel runs here."""
-        try:
-            packed, apart = pack(task)
-        except (TypeError, AttributeError, pickle.PicklingError):
+        """Run a task on a worker; what cannot travel runs here, with a warning."""
+        found = pack_or_warn(task)
+        if found is None:
             with one_core():
                 return task()
+        packed, apart = found
         with told_apart():
             future = self.submit(_run_task, packed, *self.share(apart))
             with self._lock:

@@ -16,10 +16,10 @@ from threadpoolctl import ThreadpoolController
 
 import bottega
 from bottega.core.engine import working_on
-from bottega.core.errors import EngineError
+from bottega.core.errors import EngineError, warn_caller
 from bottega.core.parallel import one_core
 
-__all__ = ["pack", "run_packed", "unpack"]
+__all__ = ["pack", "pack_or_warn", "run_packed", "unpack"]
 
 _APART = 1 << 16  # bytes from which on an array travels by itself
 
@@ -36,6 +36,19 @@ def pack(task: Any) -> tuple[bytes, dict[str, np.ndarray]]:
     pickler = _Pickler(stream)
     pickler.dump(task)
     return stream.getvalue(), pickler.apart
+
+
+def pack_or_warn(task: Callable[[], Any]) -> tuple[bytes, dict[str, np.ndarray]] | None:
+    """Return a task as `pack` does; None, with a warning, for one that cannot travel."""
+    try:
+        return pack(task)
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        warn_caller(
+            f"A task cannot be sent to another process ({error}) and runs in this one: leave out "
+            "of the model what cannot be pickled, such as locks, open files and connections.",
+            RuntimeWarning,
+        )
+        return None
 
 
 def unpack(packed: bytes, apart: Mapping[str, np.ndarray]) -> Any:

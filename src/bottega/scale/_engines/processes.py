@@ -1,6 +1,5 @@
 """Other processes of this machine; they map large arrays into memory instead of copying them."""
 
-import pickle
 import shutil
 import sys
 import tempfile
@@ -19,7 +18,7 @@ import bottega
 from bottega.core.errors import EngineError
 from bottega.core.parallel import one_core, run_tasks
 from bottega.core.parts import merged
-from bottega.scale._engines.packing import pack, run_packed
+from bottega.scale._engines.packing import pack_or_warn, run_packed
 
 __all__ = ["ProcessEngine"]
 
@@ -37,12 +36,12 @@ class ProcessEngine:
         self._folder: Path | None = None
 
     def call(self, task: Callable[[], Any]) -> Any:
-        """Run a task in another process; what cannot travel runs here."""
-        try:
-            packed, apart = pack(task)
-        except (TypeError, AttributeError, pickle.PicklingError):
+        """Run a task in another process; what cannot travel runs here, with a warning."""
+        found = pack_or_warn(task)
+        if found is None:
             with one_core():
                 return task()
+        packed, apart = found
         paths = {name: self._file(name, array) for name, array in apart.items()}
         for _ in range(_TRIES):  # the executor replaces a pool that broke
             with suppress(BrokenProcessPool):

@@ -1,0 +1,132 @@
+"""Parquet files of plain numbers and texts, batch by batch: three times as fast as a query.
+
+Types that DuckDB and Arrow hand over in different ways (dates, decimals, truth values, categories,
+lists) are left to DuckDB, which reads everything.
+"""
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from bottega.core.errors import InputError
+from bottega.core.parallel import spare_threads
+from bottega.data.read.duck import plain_integers
+
+__all__ = ["batches", "plain_types"]
+
+Span = tuple[int, int]
+Types = dict[str, str]
+
+_BUFFER = 1 << 16  # bytes of a column that are read at once
+_INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
+_PLAIN = _INTEGERS | {"float", "double", "string", "large_string"}
+
+
+def plain_types(files: Sequence[str], columns: Sequence[str] | None) -> Types | None:
+    """Return the types of wanted columns by name, if all files have the same plain ones.
+
+    None where a file is not like that, or cannot be read: DuckDB reads it, or says why not.
+    """
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        return None
+    first: Any = None
+    for file in files:
+        if "=" in os.path.dirname(os.path.abspath(file)):  # DuckDB may read a column from the name
+            return None
+        try:
+            schema = pq.read_schema(file)
+        except (OSError, ValueError, pa.ArrowException):
+            return None
+        if first is not None and not schema.equals(first):
+            return None
+        first = schema
+    if first is None or len({name.lower() for name in first.names}) < len(first.names):
+        return None  # DuckDB gives names that differ in their case others
+    types = {field.name: str(field.type) for field in first}
+    wanted = list(types) if columns is None else list(columns)
+    if not wanted or any(types.get(name) not in _PLAIN for name in wanted):
+        return None
+    return {name: types[name] for name in wanted}
+
+
+def batches(files: Sequence[str], types: Types, rows: int, span: Span | None) -> Iterator[Any]:
+    """Yield the rows of columns with known types as frames; a span is one of a single file."""
+    import pyarrow as pa
+
+    for file in files:
+        try:
+            yield from _of_file(file, types, rows, span)
+        except (FileNotFoundError, PermissionError) as error:
+            raise InputError(
+                f"The file {file!r} cannot be read any more: it was moved, removed or locked while "
+                "the rows were passed over. Put it back and repeat the call."
+            ) from error
+        except (OSError, ValueError, pa.ArrowException) as error:
+            text = str(error).strip().partition("\n")[0].rstrip(".")
+            raise InputError(f"The contents of {file!r} are not valid parquet: {text}.") from error
+
+
+def _of_file(path: str, types: Types, rows: int, span: Span | None) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    # Arrow would otherwise hold all bytes of the file that it is going to read.
+    with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file:
+        _check_types(path, {field.name: str(field.type) for field in file.schema_arrow}, types)
+        groups, place = _groups_of(file.metadata, span)
+        if not groups:
+            return
+        how = {"columns": list(types), "use_threads": spare_threads() > 1}
+        for batch in file.iter_batches(rows, row_groups=groups, **how):
+            start = place
+            place += batch.num_rows
+            if span is not None:
+                low, high = max(span[0] - start, 0), min(span[1], place) - start
+                batch = batch.slice(low, max(high - low, 0))
+            if batch.num_rows:
+                yield _frame(batch.select(list(types)))
+
+
+def _check_types(path: str, found: Types, expected: Types) -> None:
+    for name, kind in expected.items():
+        if found.get(name) != kind:
+            raise InputError(
+                f"The file {path!r} was changed while it was read: its column {name!r} is "
+                f"{'gone' if name not in found else f'now {found[name]}, and was {kind}'}."
+            )
+
+
+def _groups_of(metadata: Any, span: Span | None) -> tuple[list[int], int]:
+    """Return the groups of rows that a span touches, and the number of their first row."""
+    start, end = span or (0, metadata.num_rows)
+    groups: list[int] = []
+    place = first = 0
+    for number in range(metadata.num_row_groups):
+        size = metadata.row_group(number).num_rows
+        if place < end and place + size > start:
+            first = first if groups else place
+            groups.append(number)
+        place += size
+    return groups, first
+
+
+def _frame(batch: Any) -> Any:
+    """Return a frame, whole numbers with gaps as DuckDB's are."""
+    gaps = [
+        each.name
+        for each, column in zip(batch.schema, batch.columns, strict=True)
+        if column.null_count and str(each.type) in _INTEGERS
+    ]
+    if not gaps:
+        return batch.to_pandas(ignore_metadata=True)
+    import pandas as pd
+
+    gapped = {name: str(batch.schema.field(name).type) for name in gaps}
+    nullable = {
+        kind: kind.replace("uint", "UInt").replace("int", "Int") for kind in gapped.values()
+    }
+    dtypes = {kind: pd.api.types.pandas_dtype(name) for kind, name in nullable.items()}
+    found = batch.to_pandas(ignore_metadata=True, types_mapper=lambda kind: dtypes.get(str(kind)))
+    return plain_integers(found)
