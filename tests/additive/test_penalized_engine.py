@@ -9,7 +9,7 @@ from scipy import optimize
 
 from bottega.additive._penalized.bins import Binning, Ranges
 from bottega.additive._penalized.design import Design
-from bottega.additive._penalized.engine import Engine
+from bottega.additive._penalized.engine import PenalizedEngine
 from bottega.additive._penalized.multinomial import MultinomialEngine
 from bottega.additive._penalized.negative_binomial import NegativeBinomialEngine
 from bottega.additive._penalized.shape import ShapedEngine
@@ -68,7 +68,7 @@ def engine_of(family, n=N, weight=None, **settings):
     X, responses = rows(n)
     design = curves(X, weight=weight)
     part = design.rows(X, responses[family.name], weight)
-    return Engine(design, [part], family, **settings)
+    return PenalizedEngine(design, [part], family, **settings)
 
 
 def fitted(design, fit, X):
@@ -104,7 +104,7 @@ def test_gradients_of_the_criteria_are_exact(family, method):
     if family.link_name == "log":
         X, responses = rows()
         part = engine.design.rows(X, np.exp(responses["gaussian"] / 2), weight)
-        engine = Engine(curves(X), [part], family, shrink=True)
+        engine = PenalizedEngine(curves(X), [part], family, shrink=True)
     rho = np.array([1.0, -1.0, 0.5, 2.0])
 
     def value(at):
@@ -157,7 +157,7 @@ def test_neither_units_nor_the_order_of_rows_matter(method):
     found = []
     for inputs, response in ((X, y), (X[order], y[order]), (8 * X - 3, 1e6 * y + 4e6)):
         design = curves(inputs)
-        engine = Engine(design, [design.rows(inputs, response)], GAUSSIAN)
+        engine = PenalizedEngine(design, [design.rows(inputs, response)], GAUSSIAN)
         found.append(fitted(design, engine.choose(method), inputs))
     tol = 1e-9 if method != "loo" else 1e-4  # the criterion of rows left out is not polished
     assert found[1] == pytest.approx(found[0][order], abs=tol)
@@ -170,10 +170,12 @@ def test_whole_number_weights_are_repeated_rows():
     for family in (GAUSSIAN, GAMMA, POISSON):
         y = responses[family.name]
         design = curves(X, weight=times.astype(float))
-        once = Engine(design, [design.rows(X, y, times.astype(float))], family).choose("reml")
+        once = PenalizedEngine(design, [design.rows(X, y, times.astype(float))], family).choose(
+            "reml"
+        )
         many, again = np.repeat(X, times, axis=0), np.repeat(y, times)
         design = curves(many)
-        twice = Engine(design, [design.rows(many, again)], family).choose("reml")
+        twice = PenalizedEngine(design, [design.rows(many, again)], family).choose("reml")
         assert once.score == pytest.approx(twice.score, rel=1e-7)
         assert (once.n, once.weight) == (N, times.sum())
         assert once.coef == pytest.approx(twice.coef, abs=1e-4)
@@ -185,7 +187,7 @@ def test_chunks_give_the_same_fit(family):
     y, design = responses[family.name], curves(X)
     cuts = np.split(np.arange(N), [40, 90])
     parts = [design.rows(X[cut], y[cut]) for cut in cuts]
-    apart = Engine(design, parts, family).choose("reml")
+    apart = PenalizedEngine(design, parts, family).choose("reml")
     together = engine_of(family).choose("reml")
     assert apart.score == pytest.approx(together.score, rel=1e-10)
     assert apart.coef == pytest.approx(together.coef, abs=1e-5)
@@ -197,7 +199,7 @@ def test_an_offset_is_a_known_part_of_the_predictor():
     for family in (GAUSSIAN, POISSON):
         y = responses[family.name]
         part = design.rows(X, y, None, offset)
-        engine = Engine(design, [part], family)
+        engine = PenalizedEngine(design, [part], family)
         fit = engine.choose("reml")
         eta = fitted(design, fit, X) + offset
         assert fit.deviance == pytest.approx(float(family.deviance(y, family.mean(eta))), rel=1e-6)
@@ -208,7 +210,7 @@ def test_a_column_twice_loses_its_free_coefficients_once():
     X, responses = rows()
     twice = X[:, [0, 1, 0]]
     design = curves(twice)
-    engine = Engine(design, [design.rows(twice, responses["gaussian"])], GAUSSIAN)
+    engine = PenalizedEngine(design, [design.rows(twice, responses["gaussian"])], GAUSSIAN)
     fit = engine.choose("reml")
     assert np.count_nonzero(~engine.kept) == 1
     assert np.all(np.isfinite(fit.coef))
@@ -245,8 +247,8 @@ def test_the_null_space_penalty_removes_a_term_without_effect():
     y = np.sin(6 * X[:, 0]) + 0.3 * rng.normal(size=N)
     design = curves(X)
     part = design.rows(X, y)
-    plain = Engine(design, [part], GAUSSIAN).choose("reml").block_df()
-    shrunk = Engine(design, [part], GAUSSIAN, shrink=True).choose("reml").block_df()
+    plain = PenalizedEngine(design, [part], GAUSSIAN).choose("reml").block_df()
+    shrunk = PenalizedEngine(design, [part], GAUSSIAN, shrink=True).choose("reml").block_df()
     assert plain[2] >= 1
     assert shrunk[2] < 0.3
     assert shrunk[1] == pytest.approx(plain[1], abs=0.5)
@@ -300,7 +302,7 @@ def test_two_classes_are_a_binomial():
     codes = (np.random.default_rng(0).uniform(size=N) < X[:, 0]).astype(float)
     design = curves(X)
     part = design.rows(X, codes)
-    one = Engine(design, [part], BINOMIAL).choose("reml")
+    one = PenalizedEngine(design, [part], BINOMIAL).choose("reml")
     two = MultinomialEngine(design, [part], 2).choose("reml")
     assert two.score == pytest.approx(one.score, rel=1e-7)
     assert two.coef == pytest.approx(one.coef, abs=1e-3)
@@ -353,7 +355,7 @@ def test_theta_of_counts_is_where_the_criterion_is_least():
     assert 1 < fit.family.theta < 4  # the truth is 2
     for other in (0.9, 1.1):
         family = replace(fit.family, theta=other * fit.family.theta)
-        assert Engine(design, [part], family).choose("reml").score > fit.score
+        assert PenalizedEngine(design, [part], family).choose("reml").score > fit.score
 
 
 def test_separated_classes_end_soon_and_a_ridge_bounds_them():
@@ -362,10 +364,10 @@ def test_separated_classes_end_soon_and_a_ridge_bounds_them():
     y = (X[:, 0] > 0).astype(float)
     design = curves(X)
     part = design.rows(X, y)
-    fit = Engine(design, [part], BINOMIAL).choose("reml")
+    fit = PenalizedEngine(design, [part], BINOMIAL).choose("reml")
     assert fit.n_iter < 200
     assert fit.deviance < 0.1
-    bounded = Engine(design, [part], BINOMIAL, ridge=1e-3).choose("reml")
+    bounded = PenalizedEngine(design, [part], BINOMIAL, ridge=1e-3).choose("reml")
     assert bounded.converged
     assert np.abs(bounded.coef).max() < np.abs(fit.coef).max()
 
@@ -374,7 +376,7 @@ def test_responses_that_are_reproduced_have_a_fit():
     X, _ = rows()
     design = curves(X)
     for y in (np.full(N, 3.0), 2 * X[:, 0] - 1):
-        engine = Engine(design, [design.rows(X, y)], GAUSSIAN)
+        engine = PenalizedEngine(design, [design.rows(X, y)], GAUSSIAN)
         assert fitted(design, engine.choose("reml"), X) == pytest.approx(y, abs=1e-5)
 
 
@@ -388,4 +390,4 @@ def test_what_cannot_be_fitted_is_refused():
     few = X[:3]
     design = curves(few)
     with pytest.raises(InputError, match="coefficients without a penalty and only 3 rows"):
-        Engine(design, [design.rows(few, responses["gaussian"][:3])], GAUSSIAN)
+        PenalizedEngine(design, [design.rows(few, responses["gaussian"][:3])], GAUSSIAN)

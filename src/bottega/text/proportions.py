@@ -25,7 +25,7 @@ from bottega.text._proportions.by_classifier import ClassifierAnswers
 from bottega.text._proportions.carry_over import CarryOver, carry_over, told_stems
 from bottega.text._proportions.cells import Ones, StemCells, presence
 from bottega.text._proportions.checks import check_known, check_tags, refuse_negative, warn_of_few
-from bottega.text._proportions.equations import Counted, Draws, Equations, class_means
+from bottega.text._proportions.equations import CountedAnswers, Draws, Equations, class_means
 from bottega.text._proportions.result import Proportions, notes_of, sets_of
 
 __all__ = ["AggregateProportions"]
@@ -393,6 +393,8 @@ class AggregateProportions(Estimator):
         weight = check_weight(sample_weight, S.shape[0])
         return S, np.ones(S.shape[0]) if weight is None else weight
 
-    def _system(self, answers: Any, rows: IntArray, weight: FloatArray) -> Counted | Equations:
+    def _system(
+        self, answers: Any, rows: IntArray, weight: FloatArray
+    ) -> CountedAnswers | Equations:
         """Return what the proportions of some of the unread texts follow from."""
         return self.answers_.system(answers, rows, weight[rows], self.codes_, self.weight_)

@@ -148,7 +148,7 @@ def compare_source(
         raise InputError(f"outer={outer!r} is at least 2 folds, sample={sample!r} at least a row.")
     task = _task_of(source, task)
     seed = seed_of(random_state, "compare_source")
-    drawn = _Sample.of(source, outer + 1, sample, seed, task)
+    drawn = _SampledRows.of(source, outer + 1, sample, seed, task)
     judged_by = get_loss(loss, task)
     if judged_by.method != "predict":
         raise InputError(f"{judged_by.title} judges probabilities; give a loss of predictions.")
@@ -217,7 +217,7 @@ def _chosen(task: str, wanted: Sequence[str] | None) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Sample:
+class _SampledRows:
     """Rows in memory, with the fold of each."""
 
     X: Any
@@ -226,7 +226,9 @@ class _Sample:
     weight: FloatArray | None
 
     @classmethod
-    def of(cls, source: EncodedChunks, folds: int, size: int, seed: int, task: str) -> "_Sample":
+    def of(
+        cls, source: EncodedChunks, folds: int, size: int, seed: int, task: str
+    ) -> "_SampledRows":
         def frames() -> Any:
             for X, y, w, fold in FoldRows(source, folds, range(folds)).dealt():
                 data = nw.from_native(X, eager_only=True)
@@ -266,7 +268,7 @@ class _Entrant:
         self.folds: list[LossSums] = []
         self.seconds, self.learned = 0.0, 0
 
-    def learn(self, source: EncodedChunks, count: int, folds: Any, drawn: _Sample) -> None:
+    def learn(self, source: EncodedChunks, count: int, folds: Any, drawn: _SampledRows) -> None:
         """Fit to the rows of some folds; a failure is remembered."""
         self.folds.append(LossSums())
         if self.failure:
@@ -292,7 +294,7 @@ class _Entrant:
         except Exception as error:
             self.failure = f"failed with {type(error).__name__}: {error}"
 
-    def fitted(self, source: EncodedChunks, count: int, folds: Any, drawn: _Sample) -> Any:
+    def fitted(self, source: EncodedChunks, count: int, folds: Any, drawn: _SampledRows) -> Any:
         """Return a copy fitted to the rows of some folds, or to those of the sample."""
         model, encoder = clone(self.estimator), source.encoder
         names = tuple(encoder.get_feature_names_out())

@@ -17,7 +17,7 @@ from bottega.additive._inference.results import AdditiveResults
 from bottega.additive._model.growing import forward_works, with_interactions
 from bottega.additive._model.leave_one_out import class_shares
 from bottega.additive._model.predicting import AdditivePredictions
-from bottega.additive._model.source import ChunkFacts, RowSource
+from bottega.additive._model.source import ChunkFacts, ModelRows
 from bottega.additive._model.telling import SEPARATION, warn_of_fit
 from bottega.additive._model.work import PenalizedWork, make_engine, offset_of
 from bottega.additive._penalized.bins import Ranges
@@ -109,15 +109,15 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
     def _prepare(self, rows: Rows) -> Works:
         return self._work(self._source(rows))
 
-    def _source(self, rows: Rows) -> RowSource:
+    def _source(self, rows: Rows) -> ModelRows:
         facts = TableFacts(rows.X, rows.weight).columns()
         ranges = Ranges(rows.X.shape[1], self._categorical()).update(rows.X)
-        return RowSource(facts, ranges, rows)
+        return ModelRows(facts, ranges, rows)
 
     def _categorical(self) -> list[int]:
         return [j for j, levels in enumerate(self.columns_in_.levels) if levels is not None]
 
-    def _work(self, source: RowSource) -> Works:
+    def _work(self, source: ModelRows) -> Works:
         """Return the prepared work of the terms that are given, or chosen."""
         terms = self._placed(source)
         if self.engine == "backfitting":
@@ -133,13 +133,13 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             work = with_interactions(work, about, make, int(self.interactions))
         return work
 
-    def _one_sided_levels(self, source: RowSource, terms: Sequence[PlacedTerm]) -> OneSided:
+    def _one_sided_levels(self, source: ModelRows, terms: Sequence[PlacedTerm]) -> OneSided:
         """Return the levels whose rows are all alike, in a pass over the rows."""
         classes = self.classes_.tolist() if is_classifier(self) else None
         parts, family = source.responses(), self._family_of()
         return one_sided_levels(terms, self.columns_in_, parts, family, classes)
 
-    def _placed(self, source: RowSource) -> tuple[PlacedTerm, ...]:
+    def _placed(self, source: ModelRows) -> tuple[PlacedTerm, ...]:
         """Return the terms, given or by default, of known columns."""
         self.facts_ = tuple(source.facts)
         family = self._family_of()
@@ -157,11 +157,11 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             )
         return terms
 
-    def _refuse_chunks(self, source: RowSource, name: str) -> None:
+    def _refuse_chunks(self, source: ModelRows, name: str) -> None:
         if source.rows is None:
             raise InputError(f"A fit in chunks takes the terms as they are: leave out {name}.")
 
-    def _term_work(self, source: RowSource, terms: tuple[PlacedTerm, ...]) -> PenalizedWork:
+    def _term_work(self, source: ModelRows, terms: tuple[PlacedTerm, ...]) -> PenalizedWork:
         """Return the prepared work of some terms."""
         about = source.building(terms, self.columns_in_, int(self.n_splines))
         blocks = build_blocks(terms, about)
@@ -172,7 +172,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         levels = partial(self._one_sided_levels, source, terms)
         return PenalizedWork(terms, blocks, make, levels, self.method, alpha, source.rows)
 
-    def _backfitting_work(self, terms: Any, source: RowSource) -> BackfittedWork:
+    def _backfitting_work(self, terms: Any, source: ModelRows) -> BackfittedWork:
         facts, rows = source.facts, source.rows
         for name in ("interactions", "n_terms"):
             if getattr(self, name):
@@ -207,7 +207,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
 
     def _prepare_merged(self, statistics: ChunkFacts, chunks: CheckedChunks) -> Works:
         self._check_response(np.array(statistics.ends))
-        return self._work(RowSource(statistics.facts.columns(), statistics.ranges, None, chunks))
+        return self._work(ModelRows(statistics.facts.columns(), statistics.ranges, None, chunks))
 
     # ---- fits ------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.data.mixed_inputs import MixedInputs
 
-__all__ = ["ChunkFacts", "RowSource"]
+__all__ = ["ChunkFacts", "ModelRows"]
 
 
 class ChunkFacts:
@@ -41,7 +41,7 @@ class ChunkFacts:
         return self
 
 
-class RowSource:
+class ModelRows:
     """The rows of a fit.
 
     Parameters
@@ -113,7 +113,7 @@ class RowSource:
 class BinnedChunks:
     """Chunks as codes of bins, each time they are iterated over."""
 
-    def __init__(self, source: RowSource, design: Design, terms: Sequence[PlacedTerm]) -> None:
+    def __init__(self, source: ModelRows, design: Design, terms: Sequence[PlacedTerm]) -> None:
         self.source, self.design, self.terms = source, design, terms
 
     def __iter__(self) -> Iterator[Any]:

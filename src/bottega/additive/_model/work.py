@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.additive._model.leave_one_out import left_out, left_out_classes, pulls
 from bottega.additive._penalized.design import Design
-from bottega.additive._penalized.engine import Engine
+from bottega.additive._penalized.engine import PenalizedEngine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.multinomial import MultinomialEngine
 from bottega.additive._penalized.negative_binomial import NegativeBinomialEngine
@@ -70,7 +70,7 @@ def make_engine(
                 "leave out shape=, or fit one class against the rest."
             )
         return MultinomialEngine(design, parts, family, **more)
-    make: Any = NegativeBinomialEngine if isinstance(family, NegativeBinomial) else Engine
+    make: Any = NegativeBinomialEngine if isinstance(family, NegativeBinomial) else PenalizedEngine
     if shaped:
         return ShapedEngine(design, parts, family, make=make, **more)
     return make(design, parts, family, **more)

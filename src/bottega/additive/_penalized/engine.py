@@ -34,7 +34,7 @@ from bottega.core.lazy import cached_property
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["METHODS", "RIDGE", "Engine"]
+__all__ = ["METHODS", "RIDGE", "PenalizedEngine"]
 
 METHODS = ("reml", "gcv", "ubre", "loo")
 
@@ -54,7 +54,7 @@ class _Separated(Exception):
         self.state = state
 
 
-class Engine:
+class PenalizedEngine:
     """Fits of one set of blocks to one set of rows.
 
     Parameters

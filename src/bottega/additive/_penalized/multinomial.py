@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import softmax
 
 from bottega.additive._penalized.design import CodedRows, Design
-from bottega.additive._penalized.engine import RIDGE, Engine
+from bottega.additive._penalized.engine import RIDGE, PenalizedEngine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.identify import determined
 from bottega.additive._penalized.problem import LeftOut, Working
@@ -153,7 +153,7 @@ class ClassRows:
         )
 
 
-class MultinomialEngine(Engine):
+class MultinomialEngine(PenalizedEngine):
     """Fits of one set of blocks to the classes of one set of rows.
 
     Parameters
@@ -165,7 +165,7 @@ class MultinomialEngine(Engine):
     n_classes : int
         K, three or more.
     shrink, ridge
-        As in `Engine`.
+        As in `PenalizedEngine`.
     """
 
     def __init__(

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from bottega.additive._penalized.engine import Engine
+from bottega.additive._penalized.engine import PenalizedEngine
 from bottega.additive._penalized.fit import Fit
 from bottega.core.families import NegativeBinomial
 
@@ -15,7 +15,7 @@ __all__ = ["NegativeBinomialEngine"]
 _LEAST, _MOST = -5.0, 12.0
 
 
-class NegativeBinomialEngine(Engine):
+class NegativeBinomialEngine(PenalizedEngine):
     """Fits to counts; `choose` estimates theta too, `at` takes it as it stands.
 
     Theta is where the criterion of the smoothing parameters is least (REML), or where the
@@ -29,7 +29,7 @@ class NegativeBinomialEngine(Engine):
 
         def value(log_theta: float) -> float:
             self._set_theta(float(np.exp(log_theta)))
-            fit = Engine.choose(self, method, last[0])
+            fit = PenalizedEngine.choose(self, method, last[0])
             last[0] = tried[log_theta] = fit
             return fit.score if method == "reml" else 2 * fit.df - 2 * fit.loglik
 

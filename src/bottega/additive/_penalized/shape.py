@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 
 from bottega.additive._penalized.design import CodedRows, Design
-from bottega.additive._penalized.engine import Engine
+from bottega.additive._penalized.engine import PenalizedEngine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._terms.blocks import Block
 from bottega.core.families import Family, NegativeBinomial
@@ -52,7 +52,7 @@ class ShapedEngine:
         parts: Iterable[CodedRows],
         family: Family,
         *,
-        make: Callable[..., Engine] = Engine,
+        make: Callable[..., PenalizedEngine] = PenalizedEngine,
         **settings: Any,
     ) -> None:
         self.design, self.parts, self.make, self.settings = design, parts, make, settings
@@ -145,7 +145,7 @@ class ShapedEngine:
 
     # ---- the smaller model ----
 
-    def _restricted(self, active: BoolArray, family: Family) -> tuple[Engine, FloatArray]:
+    def _restricted(self, active: BoolArray, family: Family) -> tuple[PenalizedEngine, FloatArray]:
         """Return the engine of the coefficients that equalities leave free, and their columns."""
         blocks, columns, start = [], [], 0
         for block in self.design.blocks:

@@ -7,7 +7,7 @@ from bottega.core.errors import InputError, require
 from bottega.core.frames import make_frame
 from bottega.data import convert
 from bottega.data.read.batches import batches, plain_types
-from bottega.data.read.duck import Wanted, fetch_pieces, open_query
+from bottega.data.read.duck import WantedRows, fetch_pieces, open_query
 from bottega.data.read.files import find_files, frame_or_path, kind_of
 
 __all__ = ["is_query", "read_chunks"]
@@ -79,7 +79,7 @@ def read_chunks(
             if types is not None:
                 yield from batches(files, types, rows, span)
                 return
-        wanted = Wanted(None if columns is None or named else tuple(columns), where, span)
+        wanted = WantedRows(None if columns is None or named else tuple(columns), where, span)
         with open_query(path, table, query, encoding, set(text), decimal, wanted) as result:
             for piece in result.pieces(rows):
                 yield piece[list(columns)] if columns is not None and named else piece

@@ -64,7 +64,7 @@ class QueryResult:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedRows:
     """What of the rows is read: some columns, those that meet a condition, those of a span."""
 
     columns: tuple[str, ...] | None = None
@@ -91,7 +91,7 @@ class Wanted:
         return found
 
 
-EVERYTHING = Wanted()
+EVERYTHING = WantedRows()
 
 
 def _condition(duckdb: Any, where: Any) -> str:
@@ -137,7 +137,7 @@ def open_query(
     encoding: str,
     text: set[str],
     decimal: str | None = None,
-    wanted: Wanted = EVERYTHING,
+    wanted: WantedRows = EVERYTHING,
     *,
     whole: bool = False,
 ) -> Iterator[QueryResult]:

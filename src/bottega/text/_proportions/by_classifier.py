@@ -15,7 +15,7 @@ from bottega.core.sparse import dense_parts, is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray
 from bottega.core.wrapping import fit_weighted
-from bottega.text._proportions.equations import Counted, Equations, mean_of
+from bottega.text._proportions.equations import CountedAnswers, Equations, mean_of
 from bottega.text._proportions.held_out import held_out
 from bottega.text._proportions.maximum import (
     calibration_of,
@@ -94,11 +94,11 @@ class ClassifierAnswers:
 
     def system(
         self, answers: Any, rows: Any, weight: FloatArray, codes: Any, tagged_weight: FloatArray
-    ) -> Counted | Equations:
+    ) -> CountedAnswers | Equations:
         """Return what the proportions of some rows of the unread texts follow from."""
         P, K = answers[:, rows], len(self.classes)
         if self.method == "count":
-            return Counted(np.eye(K)[decided(P.mean(axis=0))], weight)
+            return CountedAnswers(np.eye(K)[decided(P.mean(axis=0))], weight)
         if self.calibration is None:
             return Equations(self.tagged, P.mean(axis=0), codes, tagged_weight, weight, K)
         tagged, unread = (recalibrated(each, self.calibration) for each in (self.tagged, P))

@@ -19,7 +19,7 @@ from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.nonnegative import nonnegative_least_squares
 
 __all__ = [
-    "Counted",
+    "CountedAnswers",
     "Draws",
     "Equations",
     "class_means",
@@ -123,7 +123,7 @@ class Draws:
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedAnswers:
     """Shares of labels among the unread texts, as they are.
 
     Attributes
