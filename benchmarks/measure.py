@@ -133,8 +133,8 @@ def compared_errors(ours: Any, theirs: Any) -> str:
     )
 
 
-def extra_memory(setup: str, call: str) -> float:
-    """Return how many copies of X a call takes at its peak, beside what was there before it.
+def extra_memory(setup: str, call: str, unit: str = "X.nbytes") -> float:
+    """Return what a call takes at its peak, beside what was there before it, in copies of X.
 
     `setup` makes X and does the call on a few rows, so that compiled kernels are not counted.
     """
@@ -145,6 +145,6 @@ def extra_memory(setup: str, call: str) -> float:
         "    return int(re.search(what + r':\\s+(\\d+)', status)[1]) * 1024\n"
         "open('/proc/self/clear_refs', 'w').write('5')\n"  # the peak starts anew
         f"before = now('VmRSS')\n{call}\n"
-        "print((now('VmHWM') - before) / X.nbytes)"
+        f"print((now('VmHWM') - before) / ({unit}))"
     )
     return float(in_new_process(code))

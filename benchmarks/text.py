@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from sklearn.feature_extraction.text import CountVectorizer
 
-from benchmarks.measure import Result, in_new_process, in_turns
+from benchmarks.measure import Result, extra_memory, in_turns
 from bottega.data.texts.stems import stems_of
 from bottega.text import StemMatrix, TextCleaner
 
@@ -63,32 +63,29 @@ def short_texts(n) -> Iterator[Result]:
 
 
 _STREAM = """
-import resource
 from benchmarks.text import texts_of
 from bottega.text import Corpus, StemMatrix, TextCleaner
 
 texts = texts_of(20_000)
-n = {n}
 
 
-def passes():
-    for start in range(0, n, len(texts)):
-        yield [f"{{text}} new{{start + i}}" for i, text in enumerate(texts)], None
+def stream(n):
+    def passes():
+        for start in range(0, n, len(texts)):
+            yield [f"{text} new{start + i}" for i, text in enumerate(texts)], None
+
+    corpus = Corpus._streamed(passes)
+    matrix = StemMatrix(TextCleaner("english"), n_features=2**18, weighting="tf-idf").fit(corpus)
+    assert sum(block.shape[0] for block in matrix.transform_blocks(corpus)) == n
 
 
-corpus = Corpus._streamed(passes)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-matrix = StemMatrix(TextCleaner("english"), n_features=2**18, weighting="tf-idf").fit(corpus)
-rows = sum(block.shape[0] for block in matrix.transform_blocks(corpus))
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-assert rows == n
-print((after - before) / 1024)
+stream(20_000)
 """
 
 
 def streamed(n) -> Result:
     """Two passes over a stream in which every text has a word of its own."""
-    extra = float(in_new_process(_STREAM.format(n=n)))
+    extra = extra_memory(_STREAM, f"stream({n})", unit="2**20")
     return Result(
         f"hashed stems of {n:,} streamed texts, {n:,} distinct words and more",
         "a limit of 1 GB more memory than before",
