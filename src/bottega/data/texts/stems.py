@@ -20,7 +20,7 @@ class StemCache(dict[str, str]):
     def __init__(self, language: str) -> None:
         super().__init__()
         self._stemmer = require("snowballstemmer", "text").stemmer(language)
-        if hasattr(self._stemmer, "maxCacheSize"):  # PyStemmer's own memory costs more than it saves
+        if hasattr(self._stemmer, "maxCacheSize"):  # PyStemmer need not remember what is kept here
             self._stemmer.maxCacheSize = 0
         self._lock = Lock()  # a stemmer holds the word that it works on
 
