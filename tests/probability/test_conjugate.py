@@ -453,7 +453,7 @@ def test_priors_that_do_not_integrate(make, value):
         (GammaPoisson(), [1.5], "whole numbers"),
         (GammaPoisson(), [-1], "whole numbers"),
         (NormalNormal(), [math.inf], "observation 0 is inf"),
-        (DirichletCategorical([1, 1]), [0, 2], "none of the categories"),
+        (DirichletCategorical([1, 1]), [0, 2], "not one of the categories"),
         (DirichletCategorical(1.0, ["a", "b"]), ["a", "z"], "'z' among the observations"),
         (DirichletCategorical(1.0, ["a", "b"]), [["a"]], "shape"),
     ],

@@ -129,7 +129,7 @@ class DirichletCategorical(ConjugateModel):
         unknown = [kind for kind in kinds.tolist() if kind not in place]
         if unknown:
             raise InputError(
-                f"DirichletCategorical: {unknown[0]!r} among the observations is none of the "
+                f"DirichletCategorical: {unknown[0]!r} among the observations is not one of the "
                 f"categories {list(self.categories)!r}."
             )
         counts = [0.0] * len(self.categories)

@@ -209,7 +209,7 @@ class MultivariateNormal(Shown):
         for name in names:
             if name not in self.names:
                 raise InputError(
-                    f"{name!r} is none of the variables {', '.join(self.names)}."
+                    f"{name!r} is not one of the variables {', '.join(self.names)}."
                     f"{did_you_mean(str(name), self.names)}"
                 )
         if len(set(names)) < len(names):
