@@ -72,15 +72,19 @@ class WatchedLeastSquares(LeastSquares):
 
 def test_fits_paths_and_chunks_keep_to_n_jobs():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(30, 2)), rng.normal(size=30)
+    X, y = rng.normal(size=(250, 201)), rng.normal(size=250)
+    few = X[:, :2]
     seen.clear()
     with threadpool_limits(2, user_api="blas"):
         for n_jobs in (1, None):
-            WatchedNeighbors(n_jobs=n_jobs).fit(X, y)
-            WatchedNeighbors(n_jobs=n_jobs).path(X, y)
-            WatchedLeastSquares(n_jobs=n_jobs).fit(X, y)
+            WatchedNeighbors(n_jobs=n_jobs).fit(few, y)
+            WatchedNeighbors(n_jobs=n_jobs).path(few, y)
+            WatchedLeastSquares(n_jobs=n_jobs).fit(few, y)
             WatchedLeastSquares(n_jobs=n_jobs).fit_chunks([(X, y)])
-    assert seen == [1] * 4 + [2] * 4
+        assert seen == [1] * 4 + [2] * 4
+        # Products of narrow blocks are too small to share.
+        WatchedLeastSquares().fit_chunks([(few, y)])
+    assert seen[-1] == 1
 
 
 def openmp_threads():
