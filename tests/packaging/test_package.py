@@ -41,7 +41,28 @@ JOBS = {
     "plot": "from bottega.linear import Ridge; Ridge().path(X, y).plot().save('path.svg')",
     "neural": """
 from bottega.latent import PCA
+from bottega.neural import NetworkRegressor
 assert PCA(1, device="cpu").fit(X).solver_ == "torch (cpu)"
+assert NetworkRegressor(random_state=0).fit(X, y).predict(X).shape == y.shape
+""",
+    "onnx": """
+from bottega.neural import NetworkRegressor
+NetworkRegressor(max_iter=2, random_state=0).fit(X, y).to_onnx("network.onnx")
+""",
+    "scale": """
+from bottega.linear import LeastSquares
+from bottega.scale import on
+
+if __name__ == "__main__":
+    here = LeastSquares().fit_chunks([(X[:30], y[:30]), (X[30:], y[30:])])
+    with on("processes"):
+        there = LeastSquares().fit_chunks([(X[:30], y[:30]), (X[30:], y[30:])])
+    assert abs(here.coef_ - there.coef_).max() < 1e-12
+""",
+    "text": """
+from bottega.text import StemMatrix, TextCleaner
+stems = StemMatrix(TextCleaner("english")).fit(["walking home", "walked a dog", "home of dogs"])
+assert stems.get_feature_names_out().tolist() == ["dog", "home", "walk"]
 """,
     "optimize": """
 from bottega.optimize import quadratic_program
@@ -111,7 +132,7 @@ def whole(built, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     run(sys.executable, "-m", "venv", folder)
     python = folder / "bin" / "python"
-    run(python, *PIP, "-c", ROOT / "constraints.txt", f"{built[1]}[main,neural,optimize]")
+    run(python, *PIP, "-c", ROOT / "constraints.txt", f"{built[1]}[main,onnx,optimize,scale]")
     run(python, "-m", "pip", "check")
     return python
 
@@ -169,8 +190,8 @@ def test_the_wheel_has_the_package_and_nothing_else(built):
     assert names == set(map(str, ours))
 
 
-def test_python_example_of_the_readme(whole, desk):
-    run(whole, "-W", "error", "-c", DOCTEST, README, **desk)
+def test_python_example_of_the_readme(with_extra, desk):
+    run(with_extra("main"), "-W", "error", "-c", DOCTEST, README, **desk)
 
 
 def test_commands_of_the_readme(whole, desk):
