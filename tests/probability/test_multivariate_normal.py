@@ -140,7 +140,7 @@ def test_bad_distributions_are_named(mean, covariance, names, message):
 
 def test_bad_questions_are_named():
     joint = MultivariateNormal([0, 0], np.eye(2), names=["height", "weight"])
-    with pytest.raises(InputError, match=r"'hieght' is none .*Did you mean 'height'"):
+    with pytest.raises(InputError, match=r"'hieght' is not one .*Did you mean 'height'"):
         joint.condition({"hieght": 1.0})
     with pytest.raises(InputError, match="at least one that is not given"):
         joint.condition({"height": 1.0, "weight": 1.0})

@@ -73,6 +73,12 @@ def test_equals_the_exhaustive_search(d, m, intercept, seed, kind):
     assert np.count_nonzero(y * score <= 0) == found.mistakes
 
 
+def test_rows_of_zeros_leave_no_direction():
+    found = half_space_erm(np.zeros((3, 1)), [-1, 1, 1], intercept=False)
+    assert found.mistakes == 3
+    assert found.coef.tolist() == [0.0]
+
+
 def test_one_feature_is_a_threshold():
     """With one feature and an intercept: try every threshold in both directions."""
     rng = np.random.default_rng(3)

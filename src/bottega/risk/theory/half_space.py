@@ -106,7 +106,8 @@ def half_space_erm(
     # The longest of the coefficients keeps its size, so that none can overflow.
     power = np.append(-exponent, 0) if intercept else -exponent
     w = np.ldexp(w, power - np.max(power[w != 0], initial=np.min(power)))
-    w /= np.linalg.norm(w)
+    if np.any(w):  # rows of zeros alone leave no direction
+        w /= np.linalg.norm(w)
     return HalfSpace(
         w[: X.shape[1]],
         float(w[-1]) if intercept else 0.0,
