@@ -11,27 +11,30 @@ import pytest
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the signals are POSIX's")
 
-# Every fit is announced, and the fit of a tree, once all others are done, goes on for ever.
+# Every fit is announced, and the fit of a tree, once all others are heard of, goes on for ever.
 TELL_AND_RUN = """
 import time
 from bottega.cli.app import main
+from bottega.core import progress
 from bottega.core.estimator import Estimator
 
-fit, told = Estimator._fit, []
+fit, report, heard = Estimator._fit, progress.report, []
 
 def tell_and_fit(self, *rows, **how):
     if {slow} and type(self).__name__ == "TreeRegressor":
-        while len(told) < 12:
+        while len(heard) < 12:
             time.sleep(0.05)
         print("waiting", flush=True)
         time.sleep(100)
     if not {slow}:
         print("fitting", flush=True)
-    done = fit(self, *rows, **how)
-    told.append(1)
-    return done
+    return fit(self, *rows, **how)
 
-Estimator._fit = tell_and_fit
+def hear(*told):
+    heard.append(told)
+    report(*told)
+
+Estimator._fit, progress.report = tell_and_fit, hear
 main()
 """
 
@@ -97,8 +100,8 @@ def test_a_stopped_comparison_writes_what_is_there(big, tmp_path, sign):
         output, errors = process.communicate(timeout=90)  # the report may take some
     finally:
         process.kill()
-    # A second on a machine of its own; tests may have to share theirs.
-    assert seconds < 5
+    # A second on a machine of its own; the fit that is left would take 100.
+    assert seconds < 20
     assert process.returncode == 1, errors
     assert "Traceback" not in errors
     assert "stopped early" in errors
@@ -167,7 +170,7 @@ def test_ctrl_c_is_heard_in_every_phase(small, tmp_path, phase):
         seconds = time.monotonic() - sent
     finally:
         process.kill()
-    assert seconds < 5  # a second on a machine of its own
+    assert seconds < 20  # a second on a machine of its own; the held phase takes 100
     assert process.returncode == 1, errors
     assert "Traceback" not in errors
     assert "stopped" in errors
@@ -213,7 +216,7 @@ def test_ctrl_c_stops_a_description_in_every_phase(small, tmp_path, phase):
         seconds = time.monotonic() - sent
     finally:
         process.kill()
-    assert seconds < 5  # a second on a machine of its own
+    assert seconds < 20  # a second on a machine of its own; the held phase takes 100
     assert process.returncode == 1, errors
     assert "Traceback" not in errors
     assert "stopped" in errors
@@ -245,7 +248,7 @@ def test_ctrl_c_is_heard_while_kernels_are_compiled(small, tmp_path):
         seconds = time.monotonic() - sent
     finally:
         process.kill()
-    assert seconds < 5
+    assert seconds < 20
     assert process.returncode == 1
     assert "Traceback" not in errors
     assert "stopped" in errors
