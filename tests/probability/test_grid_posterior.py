@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import DataWarning, InputError, ParameterError
 from bottega.probability import (
     BetaBernoulli,
     DirichletCategorical,
@@ -105,6 +105,11 @@ def test_likelihood_itself_or_its_logarithm():
     logs = grid_posterior(lambda t: 3 * np.log(t) + 7 * np.log1p(-t), stats.beta(2, 2))
     plain = grid_posterior(lambda t: t**3 * (1 - t) ** 7, stats.beta(2, 2), log=False)
     assert plain.log_evidence == pytest.approx(logs.log_evidence, rel=1e-12)
+
+
+def test_a_likelihood_taken_for_its_logarithm_is_said():
+    with pytest.warns(DataWarning, match="pass log=False"):
+        grid_posterior(lambda t: t**3 * (1 - t) ** 7, stats.beta(2, 2))
 
 
 def test_two_peaks_have_two_pieces():

@@ -1,6 +1,7 @@
 """Bayes' rule on a grid: any prior, any likelihood of one parameter."""
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError
 from bottega.core.frames import make_frame
 from bottega.core.params import Choice, Integer
 from bottega.core.results import check_level
@@ -353,6 +354,13 @@ def grid_posterior(
         if window == (low, high):
             break
         low, high = window
+    if log and 0 <= log_like.min() < log_like.max() <= 1:
+        warnings.warn(
+            "grid_posterior: the log-likelihood is between 0 and 1 everywhere, as a likelihood "
+            "that is not in logarithms would be; if it is one, pass log=False.",
+            DataWarning,
+            stacklevel=2,
+        )
     return _settled(edges, theta, weight, log_prior, log_like, density)
 
 
