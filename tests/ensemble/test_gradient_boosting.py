@@ -49,6 +49,14 @@ def test_probabilities_are_those_of_scikit_learn(K):
     assert ours.predict_proba(X) == pytest.approx(theirs.predict_proba(X), abs=1e-6)
     assert ours.decision_function(X) == pytest.approx(theirs.decision_function(X), abs=1e-5)
     assert np.array_equal(ours.predict(X), theirs.predict(X))
+    stages = zip(ours.staged_decision_function(X), theirs.staged_decision_function(X), strict=True)
+    for stage, its in stages:
+        assert stage == pytest.approx(its, abs=1e-5)
+
+
+def test_stages_of_one_class_are_as_many_as_rounds():
+    model = GradientBoostingClassifier(3).fit(np.arange(20.0)[:, None], ["a"] * 20)
+    assert [stage.tolist() for stage in model.staged_decision_function([[1.0]])] == [[0.0]] * 3
 
 
 def test_counts_are_those_of_scikit_learn():
