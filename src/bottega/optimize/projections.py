@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 _CONSISTENT = 1e-9  # of the size of A, x and b: by which Ax = b may be missed
+_PLAIN = 1e100  # numbers from 1 over this to this have squares
+_LARGEST = np.finfo(np.float64).max / 4
 
 
 def onto_ball(w: Any, radius: float = 1.0, *, center: Any = None) -> FloatArray:
@@ -231,12 +233,26 @@ def onto_polyhedron(w: Any, A: Any, b: Any) -> FloatArray:
 
     point = vector_of(w, "w")
     rows, right = rows_of(A, b, len(point))
-    if np.all(rows @ point <= right):
+    size = _power_of_two(np.max(np.abs(rows), axis=1))
+    with np.errstate(over="ignore"):  # beyond all numbers: as far as these go
+        right = np.clip(right / size, -_LARGEST, _LARGEST)
+    rows = rows / size[:, None]
+    largest = float(max(np.max(np.abs(point)), np.max(np.abs(right), initial=0.0)))
+    # The objective has squares of the unknowns.
+    unit = 1.0 if 1 / _PLAIN < largest < _PLAIN else float(_power_of_two(np.array(largest)))
+    inner, right = point / unit, right / unit
+    if np.all(rows @ inner <= right):
         return point
-    found = quadratic_program(np.eye(len(point)), -point, A_ub=rows, b_ub=right)
+    found = quadratic_program(np.eye(len(inner)), -inner, A_ub=rows, b_ub=right)
+    if found.verdict == "infeasible":
+        involved = ", ".join(map(str, np.flatnonzero(found.certificate)))
+        raise InputError(
+            f"No v fulfils A v <= b: rows {involved} of A contradict one another. Relax one of "
+            "them."
+        )
     if found.x is None:
-        raise InputError(f"No v fulfils A v <= b: {found.message}")
-    return found.x
+        raise InputError(f"The nearest point with A v <= b was not found: {found.message}")
+    return np.asarray(found.x * unit)
 
 
 def onto_simplex(w: Any, radius: float = 1.0) -> FloatArray:
@@ -282,3 +298,8 @@ def _projected(w: Any, code: int, radius: float) -> FloatArray:
     point = vector_of(w, "w")
     _kernels.project(point, code, float(radius))
     return point
+
+
+def _power_of_two(size: FloatArray) -> FloatArray:
+    """Return the powers of two just below some sizes, division by which rounds nothing; 1 of 0."""
+    return np.asarray(np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0)))))
