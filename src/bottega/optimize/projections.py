@@ -15,6 +15,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray
 from bottega.optimize._kernels import projections as _kernels
 from bottega.optimize._program.inputs import bounds_of, rows_of, vector_of
+from bottega.optimize._program.scaling import power_of_two
 
 __all__ = [
     "onto_affine",
@@ -233,13 +234,13 @@ def onto_polyhedron(w: Any, A: Any, b: Any) -> FloatArray:
 
     point = vector_of(w, "w")
     rows, right = rows_of(A, b, len(point))
-    size = _power_of_two(np.max(np.abs(rows), axis=1))
+    size = power_of_two(np.max(np.abs(rows), axis=1))
     with np.errstate(over="ignore"):  # beyond all numbers: as far as these go
         right = np.clip(right / size, -_LARGEST, _LARGEST)
     rows = rows / size[:, None]
     largest = float(max(np.max(np.abs(point)), np.max(np.abs(right), initial=0.0)))
     # The objective has squares of the unknowns.
-    unit = 1.0 if 1 / _PLAIN < largest < _PLAIN else float(_power_of_two(np.array(largest)))
+    unit = 1.0 if 1 / _PLAIN < largest < _PLAIN else float(power_of_two(np.array(largest)))
     inner, right = point / unit, right / unit
     if np.all(rows @ inner <= right):
         return point
@@ -298,8 +299,3 @@ def _projected(w: Any, code: int, radius: float) -> FloatArray:
     point = vector_of(w, "w")
     _kernels.project(point, code, float(radius))
     return point
-
-
-def _power_of_two(size: FloatArray) -> FloatArray:
-    """Return the powers of two just below some sizes, division by which rounds nothing; 1 of 0."""
-    return np.asarray(np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0)))))
