@@ -222,6 +222,8 @@ def test_sets_that_are_none():
         onto_affine([0.0, 0.0], [1, 1], [0])
     with pytest.raises(InputError, match="b has shape"):
         onto_affine([0.0, 0.0], [[1, 1]], [0, 1])
+    with pytest.raises(InputError, match="row 1 of A alone"):
+        onto_polyhedron([0.0], [[1], [0]], [1, -1])
     for size in (1.0, 1e300, 1e-300):  # of the rows, or of the right sides
         with pytest.raises(InputError, match="No v fulfils A v <= b: rows 0, 1 of A contradict"):
             onto_polyhedron([0.0], [[size], [-size]], [-size, 0])

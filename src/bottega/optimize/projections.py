@@ -245,11 +245,13 @@ def onto_polyhedron(w: Any, A: Any, b: Any) -> FloatArray:
     if np.all(rows @ inner <= right):
         return point
     found = quadratic_program(np.eye(len(inner)), -inner, A_ub=rows, b_ub=right)
-    if found.verdict == "infeasible":
-        involved = ", ".join(map(str, np.flatnonzero(found.certificate)))
+    if found.certificate is not None:  # of a contradiction: the objective is bounded
+        involved = np.flatnonzero(found.certificate)
+        if len(involved) == 1:
+            raise InputError(f"No v fulfils A v <= b: row {involved[0]} of A alone allows none.")
         raise InputError(
-            f"No v fulfils A v <= b: rows {involved} of A contradict one another. Relax one of "
-            "them."
+            f"No v fulfils A v <= b: rows {', '.join(map(str, involved))} of A contradict one "
+            "another. Relax one of them."
         )
     if found.x is None:
         raise InputError(f"The nearest point with A v <= b was not found: {found.message}")
