@@ -104,7 +104,7 @@ def test_the_status_of_a_fit_is_that_of_scikit_learn():
         (SupportVectorRegressor(max_iter=1), SVR(max_iter=1)),
         (OneClass(max_iter=1), OneClassSVM(max_iter=1)),
     ):
-        # Thousands of rows are more than one round takes.
+        # More rows than one round takes.
         many = np.random.default_rng(0).normal(size=(1500, 3))
         y = many[:, 0] > np.sin(9 * many[:, 1])
         with pytest.warns(ConvergenceWarning):
