@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.covariance import ledoit_wolf, oas
+from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 
 from bottega.classify import LinearDiscriminant, QuadraticDiscriminant
 from bottega.core.errors import DataWarning
@@ -47,6 +48,22 @@ def test_quadratic_discriminant_is_that_of_mass(key, priors):
     if "ldet" in expected:
         log_det = np.linalg.slogdet(model.covariance_)[1]
         assert log_det == pytest.approx(expected["ldet"], rel=1e-10)
+
+
+def test_axes_of_the_classes_are_those_of_scikit_learn():
+    ours = QuadraticDiscriminant(pooling=0).fit(X, Y)
+    theirs = QuadraticDiscriminantAnalysis().fit(X, Y)
+    both = (ours, theirs)
+    for k in range(len(ours.classes_)):
+        # scikit-learn divides squares by n - 1 up to 1.8, then by n; MASS and ours by n - 1.
+        ours_share, their_share = (each.scalings_[k] / sum(each.scalings_[k]) for each in both)
+        assert ours_share == pytest.approx(their_share, rel=1e-9)
+        axes = ours.rotations_[k]
+        sign = np.sign(np.sum(axes * theirs.rotations_[k], axis=0))  # free
+        assert axes * sign == pytest.approx(theirs.rotations_[k], abs=1e-8)
+    shrunk = QuadraticDiscriminant(pooling=0.3, shrinkage=0.2).fit(X, Y)
+    made = [(R * v) @ R.T for R, v in zip(shrunk.rotations_, shrunk.scalings_, strict=True)]
+    assert np.array(made) == pytest.approx(shrunk.covariance_, abs=1e-12)
 
 
 def test_robust_means_and_directions_are_near_those_of_mass():

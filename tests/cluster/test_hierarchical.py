@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 import skops.io
 from scipy.spatial.distance import pdist, squareform
+from sklearn.cluster import AgglomerativeClustering
+from sklearn.metrics import adjusted_rand_score
 
 from bottega.cluster import Hierarchical, KMeans
 from bottega.cluster.silhouette import silhouette
 from bottega.core.errors import InputError, ParameterError
 from bottega.workbench import trusted_types
 
-METHODS = ["ward", "average", "complete", "single", "weighted", "centroid", "median"]
+LINKAGES = ["ward", "average", "complete", "single", "weighted", "centroid", "median"]
 
 
 @pytest.fixture(scope="module")
@@ -21,9 +23,9 @@ def rows():
     return np.vstack([rng.normal(m, 0.5, size=(15, 2)) for m in ([0, 0], [5, 0], [0, 7])])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_auto_finds_clusters_far_apart(rows, method):
-    model = Hierarchical(method=method).fit(rows)
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_auto_finds_clusters_far_apart(rows, linkage):
+    model = Hierarchical(linkage=linkage).fit(rows)
     assert model.n_clusters_ == 3
     assert np.bincount(model.labels_).tolist() == [15, 15, 15]
     assert 0.8 < model.cophenetic_correlation_ <= 1
@@ -33,11 +35,11 @@ def test_auto_finds_clusters_far_apart(rows, method):
     )
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_number_of_clusters_is_a_cut_of_the_tree(rows, method):
+@pytest.mark.parametrize("linkage", LINKAGES)
+def test_every_number_of_clusters_is_a_cut_of_the_tree(rows, linkage):
     before = None
     for K in range(1, 46):
-        labels = Hierarchical(K, method=method).fit(rows).labels_
+        labels = Hierarchical(K, linkage=linkage).fit(rows).labels_
         assert len(np.unique(labels)) == K
         if before is not None:  # each cluster lies within one of the coarser cut
             assert len(set(zip(labels, before, strict=True))) == K
@@ -53,14 +55,40 @@ def test_labels_follow_the_leaves(rows):
     assert sorted(model.leaves_) == list(range(45))
 
 
-@pytest.mark.parametrize("method", ["ward", "average", "complete", "single", "weighted"])
-def test_a_cut_at_the_height_is_the_cut_into_that_number(rows, method):
-    by_number = Hierarchical(4, method=method).fit(rows)
-    by_height = Hierarchical(None, height=by_number.height_, method=method).fit(rows)
-    assert by_height.n_clusters_ == 4
-    assert np.array_equal(by_height.labels_, by_number.labels_)
-    assert Hierarchical(None, height=1e9, method=method).fit(rows).n_clusters_ == 1
-    assert Hierarchical(None, height=0.0, method=method).fit(rows).n_clusters_ == 45
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single", "weighted"])
+def test_a_cut_at_the_height_is_the_cut_into_that_number(rows, linkage):
+    by_number = Hierarchical(4, linkage=linkage).fit(rows)
+    by_distance = Hierarchical(
+        None, distance_threshold=by_number.distance_threshold_, linkage=linkage
+    ).fit(rows)
+    assert by_distance.n_clusters_ == 4
+    assert np.array_equal(by_distance.labels_, by_number.labels_)
+    one = Hierarchical(1, linkage=linkage).fit(rows).distance_threshold_
+    assert Hierarchical(None, distance_threshold=one, linkage=linkage).fit(rows).n_clusters_ == 1
+    assert Hierarchical(None, distance_threshold=0.0, linkage=linkage).fit(rows).n_clusters_ == 45
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "l2", "manhattan", "cosine", "precomputed"])
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete", "single"])
+def test_words_have_the_meaning_of_scikit_learn(rows, linkage, metric):
+    metric = "euclidean" if linkage == "ward" else metric
+    X = squareform(pdist(rows)) if metric == "precomputed" else rows
+    options = {"n_clusters": 4, "linkage": linkage, "metric": metric}
+    peer = AgglomerativeClustering(**options, compute_distances=True).fit(X)
+    ours = Hierarchical(**options).fit(X)
+    # Rows are centred here, which rounds small distances otherwise.
+    assert ours.distances_ == pytest.approx(peer.distances_, rel=1e-9, abs=1e-12)
+    assert np.sort(ours.children_).tolist() == np.sort(peer.children_).tolist()
+    assert (ours.n_clusters_, ours.n_leaves_) == (peer.n_clusters_, peer.n_leaves_)
+    assert adjusted_rand_score(ours.labels_, peer.labels_) == 1
+
+
+def test_clusters_at_the_threshold_are_not_joined():
+    X = np.array([[0.0], [1.0], [3.0], [7.0]])
+    for distance, count in ((0.5, 4), (1.0, 4), (1.5, 3), (2.0, 3), (4.0, 2), (4.5, 1)):
+        options = {"n_clusters": None, "distance_threshold": distance, "linkage": "single"}
+        peer = AgglomerativeClustering(**options).fit(X)
+        assert Hierarchical(**options).fit(X).n_clusters_ == peer.n_clusters_ == count
 
 
 def test_wards_heights_are_what_joins_add_to_the_sum_of_squares(rows):
@@ -71,8 +99,8 @@ def test_wards_heights_are_what_joins_add_to_the_sum_of_squares(rows):
 
 def test_distances_may_be_given(rows):
     square = squareform(pdist(rows))
-    given = Hierarchical(3, method="average", metric="precomputed").fit(square)
-    own = Hierarchical(3, method="average").fit(rows)
+    given = Hierarchical(3, linkage="average", metric="precomputed").fit(square)
+    own = Hierarchical(3, linkage="average").fit(rows)
     assert np.array_equal(given.labels_, own.labels_)
     assert given.merges_ == pytest.approx(own.merges_)
     for bad, message in (
@@ -81,7 +109,7 @@ def test_distances_may_be_given(rows):
         (square + np.triu(np.ones((45, 45)), 1), "symmetric"),
     ):
         with pytest.raises(InputError, match=message):
-            Hierarchical(3, method="average", metric="precomputed").fit(bad)
+            Hierarchical(3, linkage="average", metric="precomputed").fit(bad)
 
 
 @pytest.mark.parametrize("factor", [1e150, 1e-150])
@@ -120,16 +148,16 @@ def test_bad_input_is_refused(rows):
         Hierarchical(46).fit(rows)
     with pytest.raises(ParameterError, match="Euclidean"):
         Hierarchical(2, metric="cityblock").fit(rows)
-    with pytest.raises(ParameterError, match="n_clusters= or height="):
+    with pytest.raises(ParameterError, match="n_clusters= or distance_threshold="):
         Hierarchical(None).fit(rows)
     with pytest.raises(ParameterError, match="twice"):
-        Hierarchical(3, height=1.0).fit(rows)
+        Hierarchical(3, distance_threshold=1.0).fit(rows)
     with pytest.raises(InputError, match="at most 30,000"):
         Hierarchical(3).fit(np.zeros((30_001, 1)))
     with pytest.raises(InputError, match="sample_weight"):
         Hierarchical(3)._read(rows, None, np.ones(45))
     with pytest.raises(InputError, match="direction"):
-        Hierarchical(2, method="average", metric="correlation").fit(np.ones((4, 3)))
+        Hierarchical(2, linkage="average", metric="correlation").fit(np.ones((4, 3)))
 
 
 def test_saved_trees_are_the_same(rows):
@@ -144,7 +172,7 @@ def test_saved_trees_are_the_same(rows):
 @pytest.mark.parametrize("metric", ["cosine", "correlation", "cityblock"])
 def test_columns_are_standardized_before_any_distance(metric):
     X = np.random.default_rng(5).normal(2, 1, size=(30, 4)) * [1.0, 10.0, 100.0, 0.1]
-    options = {"method": "average", "metric": metric}
+    options = {"linkage": "average", "metric": metric}
     inside = Hierarchical(3, standardize=True, **options).fit(X)
     before = Hierarchical(3, **options).fit(X / X.std(axis=0))
     assert inside.merges_ == pytest.approx(before.merges_)

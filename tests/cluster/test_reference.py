@@ -44,21 +44,21 @@ def test_silhouettes(reference, metric):
 @pytest.mark.parametrize("method", ["ward", "average", "complete", "single", "weighted"])
 def test_trees(reference, method):
     Y, expected = np.array(reference["Y"]), reference["trees"][method]
-    model = Hierarchical(4, method=method).fit(Y)
+    model = Hierarchical(4, linkage=method).fit(Y)
     # The update of a distance at each of 29 joins rounds a little otherwise.
     assert model.merges_[:, 2] == pytest.approx(expected["heights"], rel=1e-10)
     assert (model.labels_ + 1).tolist() == expected["cut4"]
-    assert same_partition(Hierarchical(9, method=method).fit(Y).labels_, expected["cut9"])
+    assert same_partition(Hierarchical(9, linkage=method).fit(Y).labels_, expected["cut9"])
     assert model.cophenetic_correlation_ == pytest.approx(expected["cophenetic"], rel=1e-9)
     height = np.sort(expected["heights"])[-4:-2].mean()  # between the cuts into 4 and 3
-    by_height = Hierarchical(None, height=height, method=method).fit(Y)
+    by_height = Hierarchical(None, distance_threshold=height, linkage=method).fit(Y)
     assert same_partition(by_height.labels_, expected["cut4"])
 
 
 @pytest.mark.parametrize("method", ["centroid", "median"])
 def test_trees_of_centres(reference, method):
     Y, expected = np.array(reference["Y"]), reference["squared"][method]
-    model = Hierarchical(4, method=method).fit(Y)
+    model = Hierarchical(4, linkage=method).fit(Y)
     # R sorts joins as they are made; so does SciPy, inversions included.
     assert np.sort(model.merges_[:, 2]) == pytest.approx(np.sort(expected["heights"]), rel=1e-9)
 

@@ -5,7 +5,12 @@ import pytest
 
 from bottega import course
 from bottega.course._parts import Proof, all_hold, columns_of, gap
-from bottega.course.machine_learning import clustering, dimension_reduction, matrix_factorization
+from bottega.course.machine_learning import (
+    clustering,
+    dimension_reduction,
+    matrix_factorization,
+    singular_values,
+)
 
 
 def parts(name, **options):
@@ -65,7 +70,7 @@ def test_n_x16_the_numbers_of_the_notes():
     assert rows["found"] ** 2 == pytest.approx(0.1253, abs=5e-5)
     assert rows["compared with"] ** 2 == pytest.approx(0.000687, abs=5e-7)
     # The printed matrix is about A less twice its third concept: the sign of one vector is wrong.
-    A, B = dimension_reduction.RATINGS, dimension_reduction.PRINTED_RATINGS
+    A, B = singular_values.RATINGS, singular_values.PRINTED_RATINGS
     U, s, Vt = np.linalg.svd(A)
     twice = A - 2 * s[2] * np.outer(U[:, 2], Vt[2])
     assert np.linalg.norm(B - twice) < 0.4 < 1 < np.linalg.norm(B - A)

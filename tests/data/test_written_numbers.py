@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bottega.core.errors import InputError
-from bottega.data import Encoder, Table, chunks, convert, prepare, read
+from bottega.data import Encoder, Table, chunks, prepare, read
+from bottega.data._inspect import written_dates
 from bottega.data._inspect.written import number, writing
 from bottega.ensemble import RandomForestRegressor
 from bottega.linear import Ridge
@@ -287,8 +288,8 @@ def test_dates_with_points_are_read_whatever_the_order_of_the_columns(tmp_path, 
 
 @pytest.mark.parametrize("bad", ["31.2.2023", "1.13.2023", "1.2.23", "1.2.3.2023"])
 def test_points_alone_make_no_date(bad):
-    assert convert.is_date("28.2.2023 12:30")
-    assert not convert.is_date(bad)
+    assert written_dates.is_date("28.2.2023 12:30")
+    assert not written_dates.is_date(bad)
 
 
 def test_dates_in_several_formats_are_left_out(make):

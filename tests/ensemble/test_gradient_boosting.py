@@ -51,6 +51,11 @@ def test_probabilities_are_those_of_scikit_learn(K):
     assert np.array_equal(ours.predict(X), theirs.predict(X))
 
 
+def test_stages_of_one_class_are_as_many_as_rounds():
+    model = GradientBoostingClassifier(3).fit(np.arange(20.0)[:, None], ["a"] * 20)
+    assert [stage.tolist() for stage in model.staged_decision_function([[1.0]])] == [[0.0]] * 3
+
+
 def test_counts_are_those_of_scikit_learn():
     X, y = numbers()
     counts = np.random.default_rng(1).poisson(np.exp(y / 2)).astype(float)
@@ -77,6 +82,9 @@ def test_stages_are_the_fits_with_fewer_rounds():
     fewer = GradientBoostingClassifier(2, **OPTIONS).fit(X, y)
     assert list(model.staged_predict_proba(X))[1] == pytest.approx(fewer.predict_proba(X))
     assert list(model.staged_predict(X))[1].tolist() == fewer.predict(X).tolist()
+    peer = HistGradientBoostingClassifier(max_iter=6, early_stopping=False, **OPTIONS).fit(X, y)
+    theirs = np.array(list(peer.staged_decision_function(X)))
+    assert np.array(list(model.staged_decision_function(X))) == pytest.approx(theirs, abs=1e-5)
 
 
 def test_the_path_goes_on_while_rounds_are_of_use():

@@ -9,11 +9,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.svm import SVC, SVR
+from sklearn.svm import SVC, SVR, OneClassSVM
 
-from bottega.core.errors import DataWarning, InputError, ParameterError
+from bottega.core.errors import ConvergenceWarning, DataWarning, InputError, ParameterError
 from bottega.kernel import (
     GaussianKernel,
+    OneClass,
     SpectrumKernel,
     SupportVectorClassifier,
     SupportVectorRegressor,
@@ -90,8 +91,31 @@ def test_attributes_are_those_of_scikit_learn(kernel, shape):
         assert ours.dual_coef_ == pytest.approx(theirs.dual_coef_, abs=1e-3)
         assert ours.intercept_ == pytest.approx(theirs.intercept_, abs=1e-4)
         assert np.array_equal(ours.predict(NEW), theirs.predict(NEW))
+        assert ours.shape_fit_ == theirs.shape_fit_
+        assert ours.fit_status_ == theirs.fit_status_ == 0
         if kernel == "linear":
             assert ours.coef_ == pytest.approx(theirs.coef_, abs=1e-4)
+
+
+def test_the_status_of_a_fit_is_that_of_scikit_learn():
+    weight = np.arange(len(X)) % 3.0  # rows without weight count as rows of the fit
+    for ours, theirs in (
+        (SupportVectorClassifier(max_iter=1, probability=False), SVC(max_iter=1)),
+        (SupportVectorRegressor(max_iter=1), SVR(max_iter=1)),
+        (OneClass(max_iter=1), OneClassSVM(max_iter=1)),
+    ):
+        # More rows than one round takes.
+        many = np.random.default_rng(0).normal(size=(1500, 3))
+        y = many[:, 0] > np.sin(9 * many[:, 1])
+        with pytest.warns(ConvergenceWarning):
+            stopped = ours.fit(many, y)
+        with pytest.warns(ConvergenceWarning):
+            assert stopped.fit_status_ == theirs.fit(many, y).fit_status_ == 1
+        ours, theirs = (each.set_params(max_iter=-1) for each in (ours, theirs))
+        for each in (ours, theirs):
+            each.fit(X, TWO == "yes", sample_weight=weight)
+        assert ours.fit_status_ == theirs.fit_status_ == 0
+        assert ours.shape_fit_ == theirs.shape_fit_ == X.shape
 
 
 def test_weights_are_those_of_scikit_learn():

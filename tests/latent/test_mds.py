@@ -145,6 +145,10 @@ def test_wrong_parameters_are_refused():
         MDS(method="classical", metric_mds=False).fit(X)
     with pytest.raises(InputError, match=r"init has shape \(3, 3\)"):
         MDS(init=np.ones((3, 3))).fit(X)
+    with pytest.raises(ParameterError, match="metric_mds=False"):
+        MDS(metric=False).fit(X)
+    with pytest.raises(TypeError, match="it is called 'metric' here"):
+        MDS(dissimilarity="precomputed")
 
 
 def test_round_trip_names_and_chart():

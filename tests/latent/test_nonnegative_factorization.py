@@ -35,16 +35,40 @@ def error_over(model, X):
 
 # From one start and with tight tolerances both come to rest in a minimum. The first descents are
 # not the same, so the start is near a minimum: the factors the table was made of, disturbed.
-@pytest.mark.parametrize("solver", ["cd", "pg"])
-def test_loss_is_that_of_scikit_learn(solver):
+@pytest.mark.parametrize(
+    "how", [{"solver": "cd"}, {"solver": "cd", "shuffle": True}, {"solver": "pg"}]
+)
+def test_loss_is_that_of_scikit_learn(how):
     rng = np.random.default_rng(0)
     W, H = rng.gamma(0.5, 1, (60, 4)), rng.gamma(0.5, 1, (4, 12))
     X = W @ H + 0.1 * rng.random((60, 12))
     W, H = (F * (1 + 0.3 * rng.random(F.shape)) for F in (W, H))
-    ours = NonnegativeFactorization(4, init=(W, H), solver=solver, tol=1e-7, max_iter=20_000).fit(X)
-    theirs = NMF(4, init="custom", tol=1e-8, max_iter=20_000)
+    ours = NonnegativeFactorization(4, init=(W, H), **how, tol=1e-7, max_iter=20_000).fit(X)
+    theirs = NMF(4, init="custom", tol=1e-8, max_iter=20_000, shuffle="shuffle" in how)
     theirs.fit_transform(X, W=W.copy(), H=H.copy())
     assert ours.reconstruction_err_ == pytest.approx(theirs.reconstruction_err_, rel=1e-4)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_a_random_order_of_components_goes_another_way_down(gaps):
+    X, init = table(), start()
+    if gaps:
+        X[::7, 3] = np.nan
+    plain, one, again, other = (
+        NonnegativeFactorization(4, init=init, shuffle=shuffle, random_state=seed, tol=1e-6)
+        for shuffle, seed in ((False, 0), (True, 0), (True, 0), (True, 1))
+    )
+    for model in (plain, one, again, other):
+        model.set_params(max_iter=3_000).fit(X)
+        assert np.all(np.diff(model.objective_) <= 0)
+    assert np.array_equal(one.components_, again.components_)
+    assert not np.array_equal(one.components_, plain.components_)
+    assert not np.array_equal(one.components_, other.components_)
+    # With one component there is one order.
+    first, second = (
+        NonnegativeFactorization(1, shuffle=shuffle).fit(X).components_ for shuffle in (False, True)
+    )
+    assert np.array_equal(first, second)
 
 
 def test_penalised_objective_is_that_of_scikit_learn():

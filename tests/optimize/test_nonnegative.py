@@ -56,6 +56,12 @@ def test_weights_do_not_depend_on_the_size_of_the_numbers():
             assert nonnegative_least_squares(
                 scale * A, scale * b, sum_to_one=sum_to_one
             ) == pytest.approx(plain, rel=1e-9, abs=1e-12)
+    plain = nonnegative_least_squares(A, b)
+    for scale in (1e-30, 1e-17, 1e17):  # of b alone
+        assert nonnegative_least_squares(A, scale * b) / scale == pytest.approx(plain, rel=1e-9)
+    # Columns that are all right but for rounding.
+    equal = nonnegative_least_squares(b[:, None] * [1, 1 + 1e-16, 1 - 1e-16], b, sum_to_one=True)
+    assert equal.sum() == pytest.approx(1, rel=1e-12)
     perfect = nonnegative_least_squares(np.column_stack([b, A]), b, sum_to_one=True)
     assert perfect == pytest.approx([1, 0, 0, 0], abs=1e-9)
     with pytest.raises(InputError, match="not finite"):

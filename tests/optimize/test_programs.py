@@ -257,6 +257,11 @@ def test_a_program_that_is_not_convex_is_refused_with_its_eigenvalue():
         quadratic_program([[1, 2], [2, 1]], [0, 0], low=-1, high=1)
 
 
+def test_squares_that_overflow_are_told():
+    with pytest.raises(InputError, match="measure x in larger units"):
+        quadratic_program(np.eye(2), [-1e300, -1e300], A_ub=np.eye(2), b_ub=[1e300, 1e300])
+
+
 def test_bad_input():
     with pytest.raises(InputError, match=r"Q has shape \(1, 2\); c asks for \(2, 2\)"):
         quadratic_program([[1, 2]], [0, 0])

@@ -222,8 +222,23 @@ def test_sets_that_are_none():
         onto_affine([0.0, 0.0], [1, 1], [0])
     with pytest.raises(InputError, match="b has shape"):
         onto_affine([0.0, 0.0], [[1, 1]], [0, 1])
-    with pytest.raises(InputError, match="No v fulfils A v <= b"):
-        onto_polyhedron([0.0], [[1], [-1]], [-1, 0])
+    with pytest.raises(InputError, match="row 1 of A alone"):
+        onto_polyhedron([0.0], [[1], [0]], [1, -1])
+    for size in (1.0, 1e300, 1e-300):  # of the rows, or of the right sides
+        with pytest.raises(InputError, match="No v fulfils A v <= b: rows 0, 1 of A contradict"):
+            onto_polyhedron([0.0], [[size], [-size]], [-size, 0])
+        with pytest.raises(InputError, match="No v fulfils A v <= b: rows 1, 2 of A contradict"):
+            onto_polyhedron([size, 0.0], [[0, 1], [1, 0], [-1, 0]], [size, -size, -size])
+
+
+@pytest.mark.parametrize("size", [1e300, 1e-300])
+def test_a_polyhedron_of_any_size_has_a_nearest_point(size):
+    A, b = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]), np.array([1.0, 1.0, 1.5])
+    found = onto_polyhedron([2 * size, 2 * size], A, b * size)
+    assert found / size == pytest.approx([0.75, 0.75], rel=1e-9)
+    assert onto_polyhedron([2.0, 2.0], A * size, b * size) == pytest.approx([0.75, 0.75], rel=1e-9)
+    inside = np.array([0.1, 0.2]) * size
+    assert onto_polyhedron(inside, A, b * size).tolist() == inside.tolist()
 
 
 @pytest.mark.parametrize("radius", [1e-3, 1.0, 300.0, 1e5])

@@ -144,13 +144,16 @@ def test_weights_are_repeated_rows():
         assert first.std_errors[key] == pytest.approx(second.std_errors[key], rel=1e-3)
 
 
-@pytest.mark.parametrize("unit", [1e150, 1e-150])
+@pytest.mark.parametrize("unit", [1e150, 1e-150, 1e300, 1e-300])
 def test_units_do_not_matter(unit):
     x = stats.gamma(2.5).rvs(60, random_state=1)
     plain, other = maximum_likelihood("gamma", x), maximum_likelihood("gamma", x * unit)
     # Both searches stop 1e-11 or so below the maximum: 1e-5 standard errors.
     assert other.params["a"] == pytest.approx(plain.params["a"], rel=1e-5)
     assert other.std_errors["scale"] == pytest.approx(unit * plain.std_errors["scale"], rel=1e-4)
+    for kind in ("wald", "profile"):
+        ends = [np.array(each.interval("scale", kind=kind)) for each in (other, plain)]
+        assert ends[0] / unit == pytest.approx(ends[1], rel=1e-4)
 
 
 def test_data_far_from_zero():

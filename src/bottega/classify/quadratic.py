@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from bottega.classify._generative.base import PRIORS
 from bottega.classify._generative.own_covariances import OwnCovariances
@@ -11,6 +12,8 @@ from bottega.core.cards import Card
 from bottega.core.folds import Folds
 from bottega.core.params import Auto, Boolean, Choice, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
+from bottega.core.signs import signed
+from bottega.core.typing import FloatArray
 
 __all__ = ["QuadraticDiscriminant"]
 
@@ -65,6 +68,10 @@ class QuadraticDiscriminant(CoefficientResults, OwnCovariances):
         Weight of the rows of each class.
     covariance_ : ndarray of shape (K, p, p)
         The covariances in use.
+    rotations_ : list of ndarray of shape (p, p)
+        Their principal axes, for each class, a column each.
+    scalings_ : list of ndarray of shape (p,)
+        Variances along these, from the largest.
     densities_ : Gaussians
         The normal distributions of the classes.
     path_ : Path
@@ -155,6 +162,18 @@ class QuadraticDiscriminant(CoefficientResults, OwnCovariances):
         self.priors = priors
         self.select = select
         self.cv = cv
+
+    @property
+    def rotations_(self) -> list[FloatArray]:
+        """Principal axes of the covariance of each class, a column each."""
+        check_is_fitted(self)
+        return [signed(np.linalg.eigh(each)[1][:, ::-1]) for each in self.covariance_]
+
+    @property
+    def scalings_(self) -> list[FloatArray]:
+        """Variances along the principal axes of each class, from the largest."""
+        check_is_fitted(self)
+        return [np.maximum(np.linalg.eigvalsh(each)[::-1], 0.0) for each in self.covariance_]
 
     def _terms(self, level: float = 0.95) -> dict[str, Any]:
         variances = np.diagonal(self.covariance_, axis1=1, axis2=2)

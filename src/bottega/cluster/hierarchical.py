@@ -1,17 +1,16 @@
 """Hierarchical clustering: rows joined pair by pair into a tree, which is cut."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar, cast
 
 import numpy as np
-from scipy.cluster.hierarchy import cophenet, fcluster, leaves_list, linkage, optimal_leaf_ordering
+from scipy.cluster import hierarchy
 from scipy.spatial.distance import pdist, squareform
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.cluster._kmeans.problem import RowMap
+from bottega.cluster._merging.tree import MergeTree, cut, mean_within, threshold
 from bottega.cluster._shown import sizes_by_cluster
 from bottega.cluster.silhouette import silhouette
 from bottega.core.cards import Card
@@ -27,35 +26,18 @@ from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["Hierarchical"]
 
-_METHODS = ("ward", "average", "complete", "single", "weighted", "centroid", "median")
+_LINKAGES = ("ward", "average", "complete", "single", "weighted", "centroid", "median")
 _METRICS = ("euclidean", "cityblock", "chebyshev", "cosine", "correlation", "precomputed")
+_ALSO_CALLED = {"l2": "euclidean", "l1": "cityblock", "manhattan": "cityblock"}
 _SQUARED = ("ward", "centroid", "median")  # whose formulas are of Euclidean distances
 _MOST_ROWS = 30_000  # whose distances take 3.6 GB
-
-
-@dataclass
-class _MergeTree:
-    """The tree of a table, and the distances it was made of."""
-
-    distances: FloatArray  # of all pairs, condensed
-    merges: FloatArray  # SciPy's linkage matrix
-    unit: float
-
-    @property
-    def n(self) -> int:
-        return len(self.merges) + 1
-
-    @cached_property
-    def square(self) -> FloatArray:
-        """The distances as a square table."""
-        return np.asarray(squareform(self.distances))
 
 
 class Hierarchical(ClusterMixin, Unweighted, Tuned):
     r"""Agglomerative hierarchical clustering.
 
     Every row starts as a cluster, and the two clusters at the least distance are joined until one
-    is left. The distance between clusters is the `method`: ``"single"`` the least and
+    is left. The distance between clusters is the `linkage`: ``"single"`` the least and
     ``"complete"`` the largest distance between their rows, ``"average"`` the mean, ``"weighted"``
     the mean of the distances of the two parts that were joined last, ``"centroid"`` and
     ``"median"`` that of their centres, and ``"ward"``
@@ -68,14 +50,16 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
     ----------
     n_clusters : int, "auto" or None, default="auto"
         Clusters that the tree is cut into; more are smaller. ``"auto"`` picks from the path over 2
-        to `max_clusters` by the largest mean silhouette. None where `height` is given.
-    height : float or None, default=None
-        Height at which the tree is cut, instead of a number of clusters; higher gives fewer.
-    method : {"ward", "average", "complete", "single", "weighted", "centroid", "median"}
+        to `max_clusters` by the largest mean silhouette. None where `distance_threshold` is given.
+    distance_threshold : float or None, default=None
+        Distance at or above which clusters are not joined, instead of their number; larger gives
+        fewer.
+    linkage : {"ward", "average", "complete", "single", "weighted", "centroid", "median"}
         Distance between clusters.
     metric : str, default="euclidean"
-        Distance between rows: ``"euclidean"``, ``"cityblock"``, ``"chebyshev"``, ``"cosine"``,
-        ``"correlation"``, or ``"precomputed"`` where X is the table of all distances.
+        Distance between rows: ``"euclidean"`` (or ``"l2"``), ``"cityblock"`` (or ``"manhattan"``,
+        ``"l1"``), ``"chebyshev"``, ``"cosine"``, ``"correlation"``, or ``"precomputed"`` where X is
+        the table of all distances.
     standardize : bool, default=False
         Whether columns are divided by their standard deviations first.
     select : {"silhouette"}, default="silhouette"
@@ -93,10 +77,16 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
     n_clusters_ : int
         Number of clusters.
     merges_ : ndarray of shape (n - 1, 4)
-        The joins: the two clusters (rows are 0 to n - 1, the cluster of join i is n + i), the
-        height, and the number of rows; SciPy's linkage matrix.
-    height_ : float
-        A height at which the cut gives these clusters: half way between two joins.
+        The joins: the two clusters, their distance (the height of the join in the tree), and the
+        number of rows; SciPy's linkage matrix.
+    children_ : ndarray of shape (n - 1, 2)
+        The two clusters of each join: rows are 0 to n - 1, the cluster of join i is n + i.
+    distances_ : ndarray of shape (n - 1,)
+        Their distances.
+    n_leaves_ : int
+        Leaves of the tree: the rows.
+    distance_threshold_ : float
+        A threshold that gives these clusters: half way between two joins, or above all of them.
     leaves_ : ndarray of shape (n,)
         The rows in the order of the leaves.
     cophenetic_correlation_ : float
@@ -109,8 +99,8 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
     -----
     The distances of all pairs are kept: 4 n^2 bytes, so more than 30,000 rows are refused; cluster
     a sample, or use `KMeans`. The tree costs n^2. With ``"centroid"`` and ``"median"`` a join may
-    be lower than the one before it (an inversion), and a cut by height is then not always a cut of
-    the tree; a number of clusters always is.
+    be nearer than the one before it (an inversion), and a cut by distance is then not always a cut
+    of the tree; a number of clusters always is.
 
     Equal distances are joined in the order of the rows, so where there are ties another order of
     the rows may give another tree. There is no prediction for new rows: the tree has none.
@@ -128,19 +118,19 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
     --------
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [5.0], [6.5], [20.0]])
-    >>> model = Hierarchical(n_clusters=3, method="single").fit(X)
-    >>> model.labels_, model.merges_[:, 2]
+    >>> model = Hierarchical(n_clusters=3, linkage="single").fit(X)
+    >>> model.labels_, model.distances_
     (array([0, 0, 1, 1, 2]), array([ 1. ,  1.5,  4. , 13.5]))
     """
 
     knob: ClassVar[str] = "n_clusters"
-    _instead: ClassVar[tuple[str, ...]] = ("height",)
+    _instead: ClassVar[tuple[str, ...]] = ("distance_threshold",)
     _least_rows: ClassVar[int] = 2
     params: ClassVar[Mapping[str, Parameter]] = {
         "n_clusters": OrNone(Auto(Integer(1)), help="clusters that the tree is cut into"),
-        "height": OrNone(Real(0), help="height at which the tree is cut"),
-        "method": Choice(*_METHODS, help="distance between clusters"),
-        "metric": Choice(*_METRICS, help="distance between rows"),
+        "distance_threshold": OrNone(Real(0), help="distance from which clusters are not joined"),
+        "linkage": Choice(*_LINKAGES, help="distance between clusters"),
+        "metric": Choice(*_METRICS, *_ALSO_CALLED, help="distance between rows"),
         "standardize": Boolean(help="divide columns by their standard deviations first"),
         "select": Choice("silhouette", help="rule that picks the number of clusters"),
         "max_clusters": Integer(2, help="the largest number of clusters of the path"),
@@ -162,7 +152,7 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         ),
         assumptions=(
             "Distances between rows mean something: columns are on one scale.",
-            "The method suits the shape: Ward's for round clusters, single for chains.",
+            "The linkage suits the shape: Ward's for round clusters, single for chains.",
         ),
         cost="n^2 p for the distances, n^2 for the tree",
         source="N174",
@@ -175,8 +165,8 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         self,
         n_clusters: int | str | None = "auto",
         *,
-        height: float | None = None,
-        method: str = "ward",
+        distance_threshold: float | None = None,
+        linkage: str = "ward",
         metric: str = "euclidean",
         standardize: bool = False,
         select: str = "silhouette",
@@ -184,8 +174,8 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         optimal_order: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
-        self.height = height
-        self.method = method
+        self.distance_threshold = distance_threshold
+        self.linkage = linkage
         self.metric = metric
         self.standardize = standardize
         self.select = select
@@ -194,24 +184,31 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
 
     def _check_params(self) -> None:
         super()._check_params()
-        if self.method in _SQUARED and self.metric not in ("euclidean", "precomputed"):
+        if self.linkage in _SQUARED and self._metric not in ("euclidean", "precomputed"):
             raise ParameterError(
-                f"method={self.method!r} is defined for Euclidean distances; got "
-                f"metric={self.metric!r}. Use method='average', 'complete' or 'single'."
+                f"linkage={self.linkage!r} is defined for Euclidean distances; got "
+                f"metric={self.metric!r}. Use linkage='average', 'complete' or 'single'."
             )
         if self.standardize and self.metric == "precomputed":
             raise ParameterError(
                 "standardize=True divides columns of numbers, and metric='precomputed' takes "
                 "distances: leave standardize=False, or give the columns."
             )
-        if self.n_clusters is None and self.height is None:
-            raise ParameterError("Give n_clusters= or height=: the tree must be cut somewhere.")
-        if isinstance(self.n_clusters, int) and self.height is not None:
+        if self.n_clusters is None and self.distance_threshold is None:
             raise ParameterError(
-                f"n_clusters={self.n_clusters} and height={self.height} cut it twice: give one."
+                "Give n_clusters= or distance_threshold=: the tree must be cut somewhere."
+            )
+        if isinstance(self.n_clusters, int) and self.distance_threshold is not None:
+            raise ParameterError(
+                f"n_clusters={self.n_clusters} and distance_threshold={self.distance_threshold} "
+                "cut the tree twice: give one."
             )
 
-    def _prepare(self, rows: Rows) -> _MergeTree:
+    @property
+    def _metric(self) -> str:
+        return _ALSO_CALLED.get(self.metric, self.metric)
+
+    def _prepare(self, rows: Rows) -> MergeTree:
         X = rows.X
         if len(X) > _MOST_ROWS:
             raise InputError(
@@ -219,19 +216,20 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
                 f"most {_MOST_ROWS:,}. Cluster a sample, or use KMeans."
             )
         distances, unit = self._distances(X)
-        merges = linkage(distances, cast(Any, self.method))
+        merges = hierarchy.linkage(distances, cast(Any, self.linkage))
         if self.optimal_order:
-            merges = optimal_leaf_ordering(merges, distances)
-        return _MergeTree(distances, np.asarray(merges), unit)
+            merges = hierarchy.optimal_leaf_ordering(merges, distances)
+        return MergeTree(distances, np.asarray(merges), unit)
 
     def _distances(self, X: FloatArray) -> tuple[FloatArray, float]:
         """Return the distances of all pairs, and the unit in which they are."""
-        if self.metric == "precomputed":
+        metric = cast(Any, self._metric)
+        if metric == "precomputed":
             return _checked_distances(X), 1.0
         if self.standardize:
             X = RowMap.of(X, None, standardize=True, sphere=False).to(X)
-        if self.metric in ("cosine", "correlation"):
-            found = np.asarray(pdist(X, cast(Any, self.metric)))
+        if metric in ("cosine", "correlation"):
+            found = np.asarray(pdist(X, metric))
             if not np.all(np.isfinite(found)):
                 raise InputError(
                     f"A row that is constant has no direction, which metric={self.metric!r} "
@@ -242,25 +240,25 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         reach = float(np.max(np.abs(X - middle)))
         unit = 2.0 ** np.floor(np.log2(reach)) if reach > 0 else 1.0
         scaled = X / unit - middle / unit  # squares neither overflow nor vanish
-        return np.asarray(pdist(scaled, cast(Any, self.metric))), unit
+        return np.asarray(pdist(scaled, metric)), unit
 
     def _given(self, work: Any) -> dict[str, Any] | None:
-        if self.height is not None:
-            below = int(np.sum(work.merges[:, 2] * work.unit <= self.height))
+        if self.distance_threshold is not None:
+            below = int(np.sum(work.merges[:, 2] * work.unit < self.distance_threshold))
             return {"n_clusters": work.n - below}
         return super()._given(work)
 
     def _own_loss(self, work: Any) -> Loss | None:
         return None
 
-    def _path(self, work: _MergeTree, values: Any, loss: Loss | None) -> Path:
+    def _path(self, work: MergeTree, values: Any, loss: Loss | None) -> Path:
         most = min(self.max_clusters, work.n - 1)
         counts = np.arange(min(2, most), most + 1) if values is None else np.unique(values)
         _check_count(int(counts[-1]), work.n)
         judged, within = np.full(len(counts), np.nan), np.empty(len(counts))
         for i, K in enumerate(counts):
-            labels = _cut(work.merges, int(K))
-            within[i] = _mean_within(work.square, labels) * work.unit
+            labels = cut(work.merges, int(K))
+            within[i] = mean_within(work.square, labels) * work.unit
             if 1 < K < work.n:
                 judged[i] = silhouette(work.square, labels, metric="precomputed").mean
         return Path(
@@ -277,28 +275,45 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
             return {"n_clusters": 2}  # nothing to choose among
         return super()._choose(work, rows, walk)
 
-    def _settle(self, work: _MergeTree, setting: Mapping[str, Any]) -> None:
+    def _settle(self, work: MergeTree, setting: Mapping[str, Any]) -> None:
         K = int(setting["n_clusters"])
         _check_count(K, work.n)
         self.n_clusters_ = K
         self.merges_ = work.merges.copy()
         self.merges_[:, 2] *= work.unit
-        self.labels_ = _cut(work.merges, K)
-        self.leaves_ = np.asarray(leaves_list(work.merges), dtype=np.int64)
-        heights = np.concatenate([[0.0], self.merges_[:, 2]])
-        above = heights[work.n - K + 1] if K > 1 else heights[-1]
-        self.height_ = float(heights[work.n - K] / 2 + above / 2)
-        tree = np.asarray(cophenet(work.merges))
+        self.labels_ = cut(work.merges, K)
+        self.leaves_ = np.asarray(hierarchy.leaves_list(work.merges), dtype=np.int64)
+        self.distance_threshold_ = threshold(self.merges_[:, 2], K)
+        tree = np.asarray(hierarchy.cophenet(work.merges))
         constant = np.ptp(work.distances) == 0 or np.ptp(tree) == 0
         self.cophenetic_correlation_ = (
             float("nan") if constant else float(np.corrcoef(work.distances, tree)[0, 1])
         )
 
+    @property
+    def children_(self) -> IntArray:
+        """The two clusters of each join."""
+        check_is_fitted(self)
+        return self.merges_[:, :2].astype(np.int64)
+
+    @property
+    def distances_(self) -> FloatArray:
+        """The distances of the clusters that are joined."""
+        check_is_fitted(self)
+        return self.merges_[:, 2]
+
+    @property
+    def n_leaves_(self) -> int:
+        """Leaves of the tree: the rows."""
+        check_is_fitted(self)
+        return len(self.merges_) + 1
+
     def summary(self) -> Summary:
         """Return the clusters and their sizes as a table, with what is known of the tree."""
         check_is_fitted(self)
         notes = (
-            f"joined by {self.method} of {self.metric} distances, cut at height {self.height_:.4g}",
+            f"joined by {self.linkage} of {self.metric} distances, "
+            f"below the distance {self.distance_threshold_:.4g}",
             f"cophenetic correlation {self.cophenetic_correlation_:.4g}",
         )
         section = Section("", sizes_by_cluster(self.labels_))
@@ -322,7 +337,11 @@ class Hierarchical(ClusterMixin, Unweighted, Tuned):
         from bottega.plot import dendrogram_chart
 
         return dendrogram_chart(
-            self.merges_, cut=self.height_, labels=self.labels_, most=most, names=names
+            self.merges_,
+            cut=self.distance_threshold_,
+            labels=self.labels_,
+            most=most,
+            names=names,
         )
 
 
@@ -331,29 +350,6 @@ def _check_count(K: int, n: int) -> None:
         raise InputError(
             f"n_clusters={K} is more than the rows to cluster (n_samples = {n}): give at most {n}."
         )
-
-
-def _cut(merges: FloatArray, K: int) -> IntArray:
-    """Return the clusters before the last K - 1 joins, numbered by their first rows."""
-    n = len(merges) + 1
-    # The joins are numbered, so that equal heights and inversions do not matter.
-    numbered = merges.copy()
-    numbered[:, 2] = np.arange(1, n)
-    labels = np.asarray(fcluster(numbered, n - K + 0.5, "distance"))
-    first = np.sort(np.unique(labels, return_index=True)[1])
-    place = np.empty(labels.max() + 1, dtype=np.int64)
-    place[labels[first]] = np.arange(len(first))
-    return place[labels]
-
-
-def _mean_within(square: FloatArray, labels: IntArray) -> float:
-    """Return the mean distance of rows to the other rows of their cluster; 0 of those alone."""
-    total = 0.0
-    for label in np.unique(labels):
-        rows = np.flatnonzero(labels == label)
-        if len(rows) > 1:
-            total += float(square[np.ix_(rows, rows)].sum()) / (len(rows) - 1)
-    return total / len(labels)
 
 
 def _checked_distances(X: FloatArray) -> FloatArray:

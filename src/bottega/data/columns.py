@@ -9,6 +9,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.data import convert
+from bottega.data._inspect import written_dates
 from bottega.data._inspect.written import Writing, is_gap, writing
 from bottega.data.convert import Series
 
@@ -217,8 +218,8 @@ def text_profile(
     if {level.strip().lower() for level in levels} in ({"yes", "no"}, {"true", "false"}):
         return Profile("boolean", missing, len(levels))
     days = [level for level in levels if not is_gap(level)]
-    day_first = convert.day_comes_first(days)
-    if days and all(convert.is_date(level, day_first) for level in days):
+    day_first = written_dates.day_comes_first(days)
+    if days and all(written_dates.is_date(level, day_first) for level in days):
         missing = n_values - sum(levels[level] for level in days)
         kind = "date" if len(days) > 1 else "constant"
         return Profile(kind, missing, len(days), day_first=day_first)

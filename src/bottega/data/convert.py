@@ -6,9 +6,7 @@ Missing means null or NaN, everywhere. Row numbers in messages count from 1, as 
 import datetime as dt
 import math
 import numbers as abstract
-import re
 from collections import Counter
-from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -17,7 +15,7 @@ import numpy as np
 from narwhals.exceptions import DuplicateError
 
 from bottega.core.errors import InputError
-from bottega.data._inspect import written
+from bottega.data._inspect import written, written_dates
 
 Series = nw.Series[Any]
 Frame = nw.DataFrame[Any]
@@ -25,9 +23,6 @@ MICROSECONDS_A_DAY = 86_400_000_000
 _FAMILIES = ("number", "boolean", "date", "string")
 EXACT = 2.0**53  # whole numbers below it are floating-point numbers, those beyond only in part
 TRUTH = {"yes": 1.0, "no": 0.0, "true": 1.0, "false": 0.0}
-_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:.*)?")
-_DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})([T ]\d{2}:.*)?")  # the day first, always
-_SLASHED = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4})([T ]\d{2}:[\d:.]*)?")
 
 
 def as_frame(data: Any) -> Frame:
@@ -144,48 +139,6 @@ def texts(series: Series) -> list[Any]:
     return values
 
 
-def is_date(text: str, day_first: bool | None = None) -> bool:
-    """Return True for a date like 2026-01-31 or 31.1.2026, with or without a time of day.
-
-    Where it is known whether the day or the month comes first, 1/31/2026 is a date, too.
-    """
-    found = _DATE.fullmatch(_iso(text, day_first)) is not None
-    return found and _parse_date(text, day_first) is not None
-
-
-def has_slashes(text: str) -> bool:
-    """Return True for a text like 1/31/2026 or 31-01-2026."""
-    return _SLASHED.fullmatch(text.strip()) is not None
-
-
-def day_comes_first(texts: Iterable[str]) -> bool | None:
-    """Return whether the day comes first in dates like 31/1/2026; None where they do not tell.
-
-    Examples
-    --------
-    >>> day_comes_first(["3/1/2026", "3/31/2026"]), day_comes_first(["3/1/2026"])
-    (False, None)
-    """
-    found = [match for text in texts if (match := _SLASHED.fullmatch(text.strip()))]
-    day_first, month_first = (any(int(each[i]) > 12 for each in found) for i in (1, 3))
-    return None if day_first == month_first else day_first
-
-
-def _iso(text: str, day_first: bool | None = None) -> str:
-    """Return a text without blanks around it, a date as the standard writes it."""
-    bare = text.strip()
-    found = _DOTTED.fullmatch(bare)
-    if found is not None:
-        day, month, year, rest = found.groups(default="")
-    else:
-        found = None if day_first is None else _SLASHED.fullmatch(bare)
-        if found is None:
-            return bare
-        day, _, month, year, rest = found.groups(default="")
-        day, month = (day, month) if day_first else (month, day)
-    return f"{year}-{month:0>2}-{day:0>2}{rest}"
-
-
 def numbers(
     series: Series, decimal: str | None = None, *, slips: list[str] | None = None
 ) -> np.ndarray:
@@ -238,31 +191,29 @@ def days(
         return np.full(len(series), np.nan)
     if stored in ("string", "mixed"):
         written_so = {text for text in labels(series) if text is not None}
-        first = day_comes_first(written_so)
+        first = written_dates.day_comes_first(written_so)
         first = day_first if first is None else first
-        unclear = next((text for text in written_so if first is None and has_slashes(text)), None)
+        unclear = next(
+            (text for text in written_so if first is None and written_dates.has_slashes(text)), None
+        )
         if unclear is not None:
             raise InputError(
                 f"Column {series.name!r} holds dates such as {short(unclear)}, and it is not clear "
                 "whether the day or the month comes first; write them like 2026-01-31."
             )
-        parse = partial(_parse_date, day_first=first)
+        parse = partial(written_dates.day_of_text, day_first=first)
         return _lookup(series, parse, "a date like 2026-01-31", slips)
     if stored != "date":
         raise InputError(f"Column {series.name!r} holds {stored} values where dates are needed.")
     values = series.to_numpy()
     if values.dtype == object:
-        values = np.array([_naive(v) for v in series.to_list()], dtype="datetime64[us]")
+        values = np.array(
+            [written_dates.in_utc(v) for v in series.to_list()], dtype="datetime64[us]"
+        )
     stamps = values.astype("datetime64[us]")
     result = stamps.astype(np.int64) / MICROSECONDS_A_DAY
     result[np.isnat(stamps)] = np.nan
     return result
-
-
-def _naive(value: Any) -> Any:
-    if isinstance(value, dt.datetime) and value.tzinfo is not None:
-        return value.astimezone(dt.UTC).replace(tzinfo=None)
-    return value
 
 
 def as_numbers(series: Series, kind: str, decimal: str | None = None) -> np.ndarray:
@@ -306,7 +257,7 @@ def labels(series: Series) -> list[str | None]:
     if stored in ("integer", "number") and np.nanmax(np.abs(values), initial=0.0) >= EXACT:
         return [None if value is None else _exact_name(value) for value in texts(series)]
     levels, code = np.unique(values, return_inverse=True)
-    name = {"date": name_of_day, "boolean": lambda value: str(bool(value))}.get(
+    name = {"date": written_dates.text_of_day, "boolean": lambda value: str(bool(value))}.get(
         stored, name_of_number
     )
     names = [None if math.isnan(level) else name(level) for level in levels.tolist()]
@@ -332,28 +283,10 @@ def name_of_number(value: float) -> str:
     return str(int(value)) if value.is_integer() else repr(value)
 
 
-def name_of_day(value: float) -> str:
-    """Write days since 1970-01-01 as a label."""
-    stamp = dt.datetime(1970, 1, 1) + dt.timedelta(days=value)
-    if stamp.time() == dt.time():
-        return stamp.date().isoformat()
-    return stamp.isoformat(sep=" ")
-
-
 def _parse_number(text: str) -> float | None:
     if written.is_gap(text):
         return math.nan
     return float(text) if written.is_number(text) else None
-
-
-def _parse_date(text: str, day_first: bool | None = None) -> float | None:
-    if written.is_gap(text):
-        return math.nan
-    try:
-        stamp = _naive(dt.datetime.fromisoformat(_iso(text, day_first)))
-    except ValueError:
-        return None
-    return float((stamp - dt.datetime(1970, 1, 1)) / dt.timedelta(days=1))
 
 
 def _lookup(series: Series, parse: Any, wanted: str, slips: list[str] | None = None) -> np.ndarray:

@@ -1,7 +1,7 @@
 """From a frame of mixed columns to the matrix of numbers most methods need."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from bottega.data._encode.dates import part_names
 from bottega.data._encode.layout import IN_WORDS, Layout
 from bottega.data._encode.levels import Category, Seen, check_policy, split_levels
 from bottega.data._encode.numbers import read_numbers
+from bottega.data._encode.side_by_side import side_by_side
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data._encode.stem_columns import StemColumns
 from bottega.data._inspect.examine import choose_kinds
@@ -340,26 +341,18 @@ class Encoder(TransformerMixin, BaseEstimator):
         if not labels and not self.marked_.size:
             return numeric
         widths = [len(columns) for columns in self._names_out(self._names_in())]
-        starts = np.cumsum([0, *widths])
-        places = [list(range(s, s + w)) for s, w in zip(starts, widths, strict=False)]
-        out = np.zeros((len(matrix), starts[-1] + self.marked_.size))
-        out[:, self._layout().numeric(places)] = numeric
-        first = [s for s, kind in zip(starts, self.kinds_, strict=False) if kind in IN_WORDS]
+        marks = None if absent is None else absent[:, self.marked_]
+        return side_by_side(self._layout(), widths, numeric, self._words(labels), marks)
+
+    def _words(self, labels: Labels) -> Iterator[np.ndarray]:
+        """Yield what each column of texts or levels becomes, as `side_by_side` takes it."""
         categories, stems = iter(self._categories()), iter(self.stems_)
-        for start, (kind, values) in zip(first, self._by_kind(labels), strict=True):
+        for kind, values in self._by_kind(labels):
             if kind == "text":
-                found = next(stems).values(values)
-                out[:, start : start + found.shape[1]] = found
+                yield next(stems).values(values)
                 continue
             codes = next(categories).codes(values, self.handle_unknown, self.one_hot)
-            if self.one_hot:
-                seen = np.flatnonzero(codes >= 0)
-                out[seen, start + codes[seen]] = 1.0
-            else:
-                out[:, start] = np.where(codes < 0, np.nan, codes)
-        if absent is not None and self.marked_.size:
-            out[:, starts[-1] :] = absent[:, self.marked_]
-        return out
+            yield codes if self.one_hot else np.where(codes < 0, np.nan, codes)[:, None]
 
     def _names_in(self) -> list[str]:
         if hasattr(self, "feature_names_in_"):

@@ -1,6 +1,7 @@
 """Gradient boosting: trees added up, each fitted to what the others leave."""
 
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -375,3 +376,9 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBase):
     def staged_predict_proba(self, X: Any) -> Iterator[FloatArray]:
         """Yield the class probabilities after 1, 2, ... rounds."""
         return self._staged(X, "predict_proba")
+
+    def staged_decision_function(self, X: Any) -> Iterator[FloatArray]:
+        """Yield the decision function after 1, 2, ... rounds."""
+        check_is_fitted(self)
+        matrix = self.columns_in_.read(self, X)
+        return islice(self.trees_.staged_margins(matrix), self.n_estimators_)

@@ -84,6 +84,10 @@ class OneClass(OutlierMixin, KernelMachine):
         Rounds taken.
     converged_ : bool
         Whether the residual is within `tol`.
+    fit_status_ : int
+        0 where it is, else 1.
+    shape_fit_ : tuple of int
+        Rows and columns of the inputs of the fit.
 
     Notes
     -----

@@ -126,6 +126,10 @@ class SupportVectorClassifier(PairMachines):
         Rounds taken.
     converged_ : bool
         Whether the residual is within `tol`.
+    fit_status_ : int
+        0 where it is, else 1.
+    shape_fit_ : tuple of int
+        Rows and columns of the inputs of the fit.
     path_ : Path
         With ``C="auto"`` or several `gamma`: the error of each setting.
 

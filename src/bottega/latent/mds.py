@@ -193,6 +193,11 @@ class MDS(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unweighted):
 
     def _check_params(self) -> None:
         super()._check_params()
+        if isinstance(self.metric, bool):
+            raise ParameterError(
+                f"MDS: metric={self.metric} is no distance between rows; whether distances "
+                f"themselves are to be met is metric_mds={self.metric}."
+            )
         if self.method == "classical" and not self.metric_mds:
             raise ParameterError(
                 "MDS: method='classical' takes distances as they are; for their order alone "

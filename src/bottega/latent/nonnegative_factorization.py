@@ -12,17 +12,26 @@ from bottega.core.errors import ConvergenceWarning, InputError, ParameterError, 
 from bottega.core.estimator import Unweighted
 from bottega.core.folds import Folds
 from bottega.core.losses import Loss
-from bottega.core.params import AnyOf, Anything, Choice, Integer, OrNone, Parameter, Real, Seed
+from bottega.core.params import (
+    AnyOf,
+    Anything,
+    Boolean,
+    Choice,
+    Integer,
+    OrNone,
+    Parameter,
+    Real,
+    Seed,
+)
 from bottega.core.path import Path, Rule, along
 from bottega.core.results import term_names
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
-from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._entries.held_out import judge_table
 from bottega.latent._entries.range import refuse_out_of_range
-from bottega.latent._nonnegative.checks import refuse_empty, refuse_negative
+from bottega.latent._nonnegative.checks import largest_entry, refuse_empty, refuse_negative
 from bottega.latent._nonnegative.coordinate import descend, solve
 from bottega.latent._nonnegative.custom import CustomStart
 from bottega.latent._nonnegative.gradient import project_gradients
@@ -38,7 +47,6 @@ __all__ = ["NonnegativeFactorization"]
 _MOST_COMPONENTS = 10  # of the path that chooses
 _STARTS = Choice("nndsvd", "nndsvda", "nndsvdar", "random", "custom")
 _LARGEST_HELD_OUT = 1e145  # what is fitted to an entry held out may be far larger than all entries
-_MOST_PENALTY = 1e200  # of codes of numbers that are nothing beside the penalty
 _SWEEPS = 5_000  # of the codes of one row
 
 
@@ -78,8 +86,8 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
     max_iter : int, default=200
         The most iterations.
     random_state : int, generator or None, default=None
-        Seed of random starts. The entries held out along the path, and singular vectors of large
-        tables, are the same at every call where it is None.
+        Seed of random starts and orders. The entries held out along the path, and singular vectors
+        of large tables, are the same at every call where it is None.
     alpha_W : float, default=0.0
         Penalty of the codes; larger makes them smaller.
     alpha_H : float or "same", default="same"
@@ -93,6 +101,8 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
         Folds that are given count the observed entries row after row.
     verbose : bool or int, default=False
         Whether the progress of the fit is written to standard output.
+    shuffle : bool, default=False
+        Whether ``"cd"`` takes the components in random order.
 
     Attributes
     ----------
@@ -171,6 +181,7 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
         "select": Rule(),
         "cv": Folds(help="folds of the entries, or the share that is held out"),
         "verbose": Anything(help="whether progress is written"),
+        "shuffle": Boolean(help="take the components in random order, with solver='cd'"),
     }
     card: ClassVar[Card] = Card(
         method="nonnegative_factorization",
@@ -212,6 +223,7 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
         select: str = "one_se",
         cv: Any = 5,
         verbose: bool | int = False,
+        shuffle: bool = False,
     ) -> None:
         self.n_components = n_components
         self.init = init
@@ -226,6 +238,7 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
         self.select = select
         self.cv = cv
         self.verbose = verbose
+        self.shuffle = shuffle
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -264,7 +277,7 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
         names = term_names(self, intercept=False)
         refuse_negative(rows.X, type(self).__name__, names)
         refuse_empty(rows.X, names)
-        refuse_out_of_range(_largest(rows.X), "X")
+        refuse_out_of_range(largest_entry(rows.X), "X")
         seed = 0 if self.random_state is None and self.init != "random" else None
         seed = seed_of(self.random_state) if seed is None else seed
         table = NonnegativeTable.of(rows.X)
@@ -273,26 +286,18 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
 
     def _penalty(self, table: NonnegativeTable) -> FactorPenalty:
         """Return the penalties of the factors of the table as it is scaled."""
-        n, p = table.shape
         alpha_H = self.alpha_W if self.alpha_H == "same" else self.alpha_H
-        # The loss is divided by the scale once or twice, each factor by its root.
-        loss = 1.0 if self._by_divergence else 2.0
-        with np.errstate(over="ignore"):
-            one = float(np.minimum(np.float64(table.scale) ** (0.5 - loss), _MOST_PENALTY))
-            two = float(np.minimum(np.float64(table.scale) ** (1.0 - loss), _MOST_PENALTY))
-        lasso, ridge = self.l1_ratio, 1 - self.l1_ratio
-        sizes = (p * self.alpha_W, n * alpha_H)
-        lassos, ridges = (
-            [size * share * u for size in sizes] for share, u in ((lasso, one), (ridge, two))
-        )
-        return FactorPenalty(*lassos, *ridges)
+        power = 1 if self._by_divergence else 2
+        return FactorPenalty.scaled(table, self.alpha_W, alpha_H, self.l1_ratio, power)
 
     def _factors(self, table: NonnegativeTable, k: int, seed: int) -> Factors:
         W, Z = start_from(table, k, self._start_given(), seed)
         how = (table, W, Z, self._penalty(table), float(self.tol), int(self.max_iter))
         if self.solver == "mu":
             return multiply(*how, self._by_divergence)
-        return (descend if self.solver == "cd" else project_gradients)(*how)
+        if self.solver == "pg":
+            return project_gradients(*how)
+        return descend(*how, np.random.default_rng(seed) if self.shuffle else None)
 
     def _settle(self, work: PreparedTable, setting: Mapping[str, Any]) -> None:
         k = int(setting["n_components"])
@@ -326,7 +331,7 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
         )
 
     def _judge(self, curve: Path, work: PreparedTable, rows: Rows, cv: Any, loss: Loss) -> Path:
-        largest = _largest(work.X)
+        largest = largest_entry(work.X)
         if largest > _LARGEST_HELD_OUT and not self._by_divergence:
             raise InputError(
                 f"The largest number in X is {largest:.3g}, and squared errors of entries held out "
@@ -385,8 +390,3 @@ class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
         refuse_empty(X)
         table = NonnegativeTable.of(X)
         return self._codes(table) * np.sqrt(table.scale)
-
-
-def _largest(X: Any) -> float:
-    entries = X.data if is_sparse(X) else X
-    return float(np.max(entries, initial=0.0, where=~np.isnan(entries)))

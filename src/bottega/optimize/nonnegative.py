@@ -8,6 +8,7 @@ from scipy.optimize import nnls
 
 from bottega.core.errors import InputError
 from bottega.core.typing import FloatArray
+from bottega.optimize._program.scaling import power_of_two
 from bottega.optimize.objective import numbers_of
 
 __all__ = ["nonnegative_least_squares"]
@@ -82,5 +83,7 @@ def _solve(A: FloatArray, b: FloatArray) -> FloatArray:
         A, b = R[:, :-1], R[:, -1]
     size = np.sqrt(np.einsum("ij,ij->j", A, A))
     size[size == 0] = 1.0
-    found, _ = nnls(A / size, b)
-    return np.asarray(found / size)
+    # SciPy looks for slopes above a tolerance that knows the size of A alone.
+    unit = power_of_two(np.max(np.abs(b), initial=0.0))
+    found, _ = nnls(A / size, b / unit)
+    return np.asarray(found / size * unit)

@@ -15,6 +15,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import FloatArray
 from bottega.optimize._kernels import projections as _kernels
 from bottega.optimize._program.inputs import bounds_of, rows_of, vector_of
+from bottega.optimize._program.scaling import power_of_two
 
 __all__ = [
     "onto_affine",
@@ -28,6 +29,8 @@ __all__ = [
 ]
 
 _CONSISTENT = 1e-9  # of the size of A, x and b: by which Ax = b may be missed
+_PLAIN = 1e100  # numbers from 1 over this to this have squares
+_LARGEST = np.finfo(np.float64).max / 4
 
 
 def onto_ball(w: Any, radius: float = 1.0, *, center: Any = None) -> FloatArray:
@@ -231,12 +234,28 @@ def onto_polyhedron(w: Any, A: Any, b: Any) -> FloatArray:
 
     point = vector_of(w, "w")
     rows, right = rows_of(A, b, len(point))
-    if np.all(rows @ point <= right):
+    size = power_of_two(np.max(np.abs(rows), axis=1))
+    with np.errstate(over="ignore"):  # beyond all numbers: as far as these go
+        right = np.clip(right / size, -_LARGEST, _LARGEST)
+    rows = rows / size[:, None]
+    largest = float(max(np.max(np.abs(point)), np.max(np.abs(right), initial=0.0)))
+    # The objective has squares of the unknowns.
+    unit = 1.0 if 1 / _PLAIN < largest < _PLAIN else float(power_of_two(np.array(largest)))
+    inner, right = point / unit, right / unit
+    if np.all(rows @ inner <= right):
         return point
-    found = quadratic_program(np.eye(len(point)), -point, A_ub=rows, b_ub=right)
+    found = quadratic_program(np.eye(len(inner)), -inner, A_ub=rows, b_ub=right)
+    if found.certificate is not None:  # of a contradiction: the objective is bounded
+        involved = np.flatnonzero(found.certificate)
+        if len(involved) == 1:
+            raise InputError(f"No v fulfils A v <= b: row {involved[0]} of A alone allows none.")
+        raise InputError(
+            f"No v fulfils A v <= b: rows {', '.join(map(str, involved))} of A contradict one "
+            "another. Relax one of them."
+        )
     if found.x is None:
-        raise InputError(f"No v fulfils A v <= b: {found.message}")
-    return found.x
+        raise InputError(f"The nearest point with A v <= b was not found: {found.message}")
+    return np.asarray(found.x * unit)
 
 
 def onto_simplex(w: Any, radius: float = 1.0) -> FloatArray:

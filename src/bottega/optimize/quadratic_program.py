@@ -1,5 +1,6 @@
 """Convex quadratic programs: a quadratic objective under linear conditions, by Clarabel."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,8 @@ def quadratic_program(
     Raises
     ------
     InputError
-        If Q has an eigenvalue below 0, shapes do not fit or entries are not finite.
+        If Q has an eigenvalue below 0, shapes do not fit, entries are not finite or squares of the
+        unknowns overflow.
     MissingExtra
         If Clarabel is not installed and there are conditions.
 
@@ -95,8 +97,14 @@ def quadratic_program(
     conditions = conditions_of(len(slope), A_ub, b_ub, A_eq, b_eq, low, high)
     if not np.any(curve):
         return linear_program(slope, A_ub=A_ub, b_ub=b_ub, A_eq=A_eq, b_eq=b_eq, low=low, high=high)
-    bent, inner, even, scaling = scaled(curve, slope, conditions)
+    with np.errstate(over="ignore", invalid="ignore"):
+        bent, inner, even, scaling = scaled(curve, slope, conditions)
     assert bent is not None
+    if not math.isfinite(scaling.objective):
+        raise InputError(
+            "The objective is beyond all numbers where the conditions hold (squares overflow): "
+            "measure x in larger units."
+        )
     if conditions.empty:
         x = np.asarray(np.linalg.lstsq(bent, -inner, rcond=None)[0], dtype=np.float64)
         m, status, steps = even.none(), "singular matrix", 1

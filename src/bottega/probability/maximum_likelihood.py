@@ -322,11 +322,12 @@ def maximum_likelihood(
             "max_iter, fix a parameter, or give the data in other units.",
             ConvergenceWarning,
         )
-    covariance = _covariance(objective, best.u, status)
-    for name, variance in zip(space.free, np.diag(covariance), strict=True):
-        if status[name] == "estimated" and math.isnan(variance):
+    errors, correlation = _uncertainty(objective, best.u, status)
+    for name, error in zip(space.free, errors, strict=True):
+        if status[name] == "estimated" and math.isnan(error):
             status[name] = "at a corner"
-    errors = np.sqrt(np.diag(covariance))
+    with np.errstate(over="ignore", under="ignore"):  # of errors beyond the root of all numbers
+        covariance = errors[:, None] * correlation * errors
     return MaximumLikelihood(
         params=space.values(best.u),
         std_errors=dict(zip(space.free, errors.tolist(), strict=True)),
@@ -354,15 +355,18 @@ def _again(
     return held_at(objective, u, held, max_iter) if held.any() else best
 
 
-def _covariance(
+def _uncertainty(
     objective: NegativeLogLikelihood, u: FloatArray, status: Mapping[str, str]
-) -> FloatArray:
-    """Return the inverse of the observed information, NaN for what is at a border or an edge."""
+) -> tuple[FloatArray, FloatArray]:
+    """Return standard errors and correlations by the inverse of the observed information.
+
+    They are NaN for what is at a border or an edge.
+    """
     space = objective.space
-    covariance = np.full((len(u), len(u)), np.nan)
+    errors, correlation = np.full(len(u), np.nan), np.full((len(u), len(u)), np.nan)
     inner = np.flatnonzero([status[name] == "estimated" for name in space.free])
     if not inner.size:
-        return covariance
+        return errors, correlation
 
     def part(v: FloatArray) -> float:
         full = u.copy()
@@ -375,10 +379,12 @@ def _covariance(
     scale = np.sqrt(np.diag(hessian))
     slopes = space.slopes(u)[inner]
     if not inner.size or not np.isfinite(hessian).all():
-        return covariance
+        return errors, correlation
     eigen, vectors = np.linalg.eigh(hessian / np.outer(scale, scale))
     if eigen.min() <= 1e-10:
-        return covariance
-    factor = (slopes / scale)[:, None] * vectors
-    covariance[np.ix_(inner, inner)] = (factor / eigen) @ factor.T
-    return covariance
+        return errors, correlation
+    inverse = (vectors / eigen) @ vectors.T
+    size = np.sqrt(np.diag(inverse))
+    errors[inner] = slopes / scale * size  # slopes are above zero
+    correlation[np.ix_(inner, inner)] = inverse / np.outer(size, size)
+    return errors, correlation

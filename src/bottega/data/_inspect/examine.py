@@ -9,6 +9,7 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.data import convert
+from bottega.data._inspect import written_dates
 from bottega.data._inspect.written import usual_sign, writing
 from bottega.data.columns import FOREIGN, KINDS, UNUSABLE, Profile, count, profile, refuse_levels
 from bottega.data.convert import Frame, Series
@@ -168,7 +169,7 @@ def _asked_for(series: Series, kind: str, decimal: str | None, usual: str | None
         return seen
     texts = {text for text in convert.labels(series) if text is not None}
     if kind == "date":
-        return replace(seen, day_first=convert.day_comes_first(texts))
+        return replace(seen, day_first=written_dates.day_comes_first(texts))
     found = writing(sorted(texts), decimal, usual)
     if len(found.values) < len(texts):
         return seen  # and the conversion says what is wrong
@@ -262,7 +263,7 @@ def extent(series: Series, kind: str) -> tuple[str, str, str]:
         values = convert.as_numbers(series, kind)
         low, high = np.nanmin(values), np.nanmax(values)
         if kind == "date":
-            return convert.name_of_day(float(low)), convert.name_of_day(float(high)), ""
+            return written_dates.text_of_day(float(low)), written_dates.text_of_day(float(high)), ""
         return f"{low:.6g}", f"{high:.6g}", ""
     if kind in ("category", "boolean", "constant"):
         labels = [label for label in convert.labels(series) if label is not None]

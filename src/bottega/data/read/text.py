@@ -13,8 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from bottega.core.errors import InputError
-from bottega.data import convert
-from bottega.data._inspect import written
+from bottega.data._inspect import written, written_dates
 
 _CHUNK = 1 << 20
 _LONGEST_LINE = 2_000_000  # what DuckDB takes
@@ -189,7 +188,7 @@ def slashed_dates(file: File, kind: str) -> set[str]:
                     first[name] = field
             if len(first) == len(names):
                 break
-    return {name for name, field in first.items() if convert.has_slashes(field)}
+    return {name for name, field in first.items() if written_dates.has_slashes(field)}
 
 
 def check_headers(files: list[File], kind: str) -> None:

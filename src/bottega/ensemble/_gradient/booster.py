@@ -111,6 +111,12 @@ class BoostedTrees:
             return np.zeros(len(X))
         return np.asarray(self.model.decision_function(self.inputs.matrix(X)))
 
+    def staged_margins(self, X: FloatArray) -> Iterator[FloatArray]:
+        """Yield what `margins` returns, after 1, 2, ... rounds."""
+        if self.only is not None:
+            return repeat(np.zeros(len(X)))
+        return iter(self.model.staged_decision_function(self.inputs.matrix(X)))
+
     def _spread(self, shares: FloatArray) -> FloatArray:
         return spread(shares, self.model.classes_, np.arange(self.n_classes))
 

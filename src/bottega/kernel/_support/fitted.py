@@ -33,7 +33,9 @@ class KernelMachine(KernelInputs):
     max_iter: int
     kernel_: Kernel
     support_: IntArray
+    converged_: bool
     _n_rows: int
+    _n_given: int
 
     def _how(self) -> Settings:
         return Settings(
@@ -51,7 +53,7 @@ class KernelMachine(KernelInputs):
 
     def _keep_points(self, rows: Rows, X: Any, support: IntArray) -> None:
         self.support_ = support if rows.kept is None else rows.kept[support]
-        self._n_rows = len(rows)
+        self._n_rows, self._n_given = len(rows), len(rows.given or rows)
         self.support_vectors_ = np.empty((0, 0))
         if not isinstance(X, GramRows):
             self.support_vectors_ = X[support]
@@ -81,6 +83,18 @@ class KernelMachine(KernelInputs):
                 "be the least one.",
                 DataWarning,
             )
+
+    @property
+    def shape_fit_(self) -> tuple[int, int]:
+        """Rows and columns of the inputs of the fit."""
+        check_is_fitted(self)
+        return self._n_given, int(self.n_features_in_)
+
+    @property
+    def fit_status_(self) -> int:
+        """0 where the fit converged, else 1."""
+        check_is_fitted(self)
+        return 0 if self.converged_ else 1
 
     @property
     def coef_(self) -> FloatArray:

@@ -1,4 +1,4 @@
-"""What a factorisation without negative numbers refuses."""
+"""What a factorisation without negative numbers looks at in a table, and refuses."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,13 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.sparse import is_sparse
 
-__all__ = ["refuse_empty", "refuse_negative"]
+__all__ = ["largest_entry", "refuse_empty", "refuse_negative"]
+
+
+def largest_entry(X: Any) -> float:
+    """Return the largest observed entry of a table without negative ones."""
+    entries = X.data if is_sparse(X) else X
+    return float(np.max(entries, initial=0.0, where=~np.isnan(entries)))
 
 
 def refuse_negative(X: Any, owner: str, names: Sequence[str]) -> None:

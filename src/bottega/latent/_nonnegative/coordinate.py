@@ -37,20 +37,25 @@ def descend(
     penalty: FactorPenalty,
     tol: float,
     max_iter: int,
+    rng: np.random.Generator | None = None,
 ) -> Factors:
-    """Minimise from two factors, until the violation is `tol` times that at the start."""
+    """Minimise from two factors, until the violation is `tol` times that at the start.
+
+    With a generator the components come in an order drawn anew for each factor and iteration.
+    """
     P = table.columns.times(W)
     best = quadratic(table, table.columns, Z, W, P) + penalty.of(W, Z)
     found = Factors(W, Z, [best])
     W_from, Z_from = W, Z  # where sweeps start: the factors, moved on
     size, limit, plain, first = _SIZE, 1.0, False, 0.0
     before_W, before_Z = W, Z
+    codes, parts = (penalty.l1_codes, penalty.l2_codes), (penalty.l1_parts, penalty.l2_parts)
     for _ in range(max_iter):
         found.n_iter += 1
         now = 0.0 if plain else size
-        W_new, _, left = _swept(table.rows, W_from, Z_from, penalty.l1_codes, penalty.l2_codes)
+        W_new, _, left = _swept(table.rows, W_from, Z_from, *codes, rng)
         W_on = _moved(W_new, before_W, now)
-        Z_new, P, right = _swept(table.columns, Z_from, W_on, penalty.l1_parts, penalty.l2_parts)
+        Z_new, P, right = _swept(table.columns, Z_from, W_on, *parts, rng)
         value = quadratic(table, table.columns, Z_new, W_on, P) + penalty.of(W_on, Z_new)
         violation = left + right
         first = first or violation
@@ -79,9 +84,19 @@ def _moved(new: FloatArray, old: FloatArray, by: float) -> FloatArray:
 
 
 def _swept(
-    side: Side, F: FloatArray, Z: FloatArray, l1: float, l2: float
+    side: Side,
+    F: FloatArray,
+    Z: FloatArray,
+    l1: float,
+    l2: float,
+    rng: np.random.Generator | None,
 ) -> tuple[FloatArray, FloatArray, float]:
     """Return the factor after some sweeps, the products of the table, and the violation."""
+    if rng is not None:
+        order = rng.permutation(Z.shape[1])
+        back = np.argsort(order)
+        F, P, violation = _swept(side, F.take(order, 1), Z.take(order, 1), l1, l2, None)
+        return F.take(back, 1), P.take(back, 1), violation
     P = side.times(Z)
     q = P - l1 if l1 else P
     F = F.copy()

@@ -9,6 +9,8 @@ from bottega.latent._nonnegative.table import NonnegativeTable, Side
 
 __all__ = ["FactorPenalty", "Factors", "gram_of", "quadratic"]
 
+_MOST_PENALTY = 1e200  # of codes of numbers that are nothing beside the penalty
+
 
 @dataclass(frozen=True)
 class FactorPenalty:
@@ -18,6 +20,21 @@ class FactorPenalty:
     l1_parts: float = 0.0
     l2_codes: float = 0.0
     l2_parts: float = 0.0
+
+    @classmethod
+    def scaled(
+        cls, table: NonnegativeTable, alpha_W: float, alpha_H: float, l1_ratio: float, power: int
+    ) -> "FactorPenalty":
+        """Return penalties as they are for the table in its scale.
+
+        There the loss is divided by that `power` of the scale, and each factor by its root.
+        """
+        n, p = table.shape
+        with np.errstate(over="ignore"):
+            one, two = np.minimum(table.scale ** (np.array([0.5, 1.0]) - power), _MOST_PENALTY)
+        codes, parts = p * alpha_W, n * alpha_H
+        lasso, ridge = l1_ratio * float(one), (1 - l1_ratio) * float(two)
+        return cls(codes * lasso, parts * lasso, codes * ridge, parts * ridge)
 
     def of(self, W: FloatArray, Z: FloatArray) -> float:
         """Return the penalty of two factors without negative entries."""

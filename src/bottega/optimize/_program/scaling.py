@@ -7,7 +7,7 @@ import numpy as np
 from bottega.core.typing import FloatArray
 from bottega.optimize._program.conditions import Conditions, Multipliers
 
-__all__ = ["ProgramScaling", "scaled"]
+__all__ = ["ProgramScaling", "power_of_two", "scaled"]
 
 
 @dataclass(frozen=True)
@@ -83,3 +83,14 @@ def _typical(values: list[FloatArray]) -> float:
     size = np.abs(np.concatenate(values))
     size = size[np.isfinite(size) & (size > 0)]
     return float(np.median(size)) if len(size) else 1.0
+
+
+def power_of_two(size: FloatArray) -> FloatArray:
+    """Return the powers of two just below some sizes, division by which rounds nothing; 1 of 0.
+
+    Examples
+    --------
+    >>> power_of_two(np.array([3.0, 0.3, 0.0]))
+    array([2.  , 0.25, 1.  ])
+    """
+    return np.asarray(np.exp2(np.floor(np.log2(np.where(size > 0, size, 1.0)))))

@@ -245,18 +245,19 @@ def _matched(objective: NegativeLogLikelihood) -> list[dict[str, float]]:
     """Return shapes from a grid, each with the place and size that match quantiles of the data."""
     space, data = objective.space, objective.data
     shapes = [axis for axis in space.axes if axis.name not in ("loc", "scale")]
-    mean = float(np.average(data, weights=objective.weights))
-    variance = float(np.average((data - mean) ** 2, weights=objective.weights))
-    grids = []
-    for axis in shapes:
-        values = {axis.value(u) for u in _GRID}
-        # Moments of the data are often near a shape, of counts above all.
+    # Moments of the data are often near a shape, of counts above all.
+    with np.errstate(all="ignore"):  # beyond all numbers they are no shape
+        mean = np.average(data, weights=objective.weights)
+        variance = np.average((data - mean) ** 2, weights=objective.weights)
         guesses = [mean, variance, 1 / mean if mean else 0.0]
         if variance > mean > 0:
             guesses += [mean**2 / (variance - mean), mean / variance]
         if mean > 0 and variance > 0:
             guesses += [mean**2 / variance, mean / (1 + mean)]
-        values |= {g for g in guesses if axis.low < g < axis.high}
+    grids = []
+    for axis in shapes:
+        values = {axis.value(u) for u in _GRID}
+        values |= {float(g) for g in guesses if axis.low < g < axis.high}
         grids.append(sorted(values))
     quantiles = np.quantile(data, [0.1, 0.5, 0.9])
     found = []

@@ -1,0 +1,1 @@
+"""Joins of clusters, and the trees that they make."""
