@@ -10,8 +10,8 @@ import numpy as np
 from bottega._jit import kernel
 
 _START, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)
-_HIGH, _31_BITS = np.uint64(32), np.uint64(0x7FFFFFFF)
-_NUMBER = 0xFFFFFFFF
+_HALF, _31_BITS = np.uint64(32), np.uint64(0x7FFFFFFF)
+_NUMBER = 0xFFFFFFFF  # the bits of a slot that are one
 _SLOTS = 1 << 12  # to begin with; at most half of them are taken
 
 
@@ -34,7 +34,7 @@ def number_words(codes, of_word, least, end):
             hashed = (hashed ^ np.uint64(codes[stop])) * _PRIME
             stop += 1
         if stop - start >= least:
-            short = np.int64((hashed ^ hashed >> _HIGH) & _31_BITS)
+            short = np.int64((hashed ^ hashed >> _HALF) & _31_BITS)
             slot = short & (len(slots) - 1)
             known = -1
             while known < 0 and slots[slot] >= 0:
