@@ -1,8 +1,10 @@
 """Words and characters of joined texts, against the patterns that say what they are."""
 
+import gc
 import re
 import sys
 import unicodedata
+import weakref
 
 import numpy as np
 import pytest
@@ -37,7 +39,7 @@ def by_pattern(pattern, whole):
     return found
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(TEXTS, st.integers(1, 4), st.booleans(), st.booleans())
 def test_words_are_those_of_the_pattern(texts, min_length, emoji, lowercase):
     scanner = Scanner(Cleaning(min_length=min_length, emoji=emoji, lowercase=lowercase))
@@ -49,7 +51,7 @@ def test_words_are_those_of_the_pattern(texts, min_length, emoji, lowercase):
     assert distinct == list(dict.fromkeys(word for _, word in expected))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.text(ANY, max_size=60))
 def test_marks_are_joined_in_any_text(text):
     text += text[-1:] * 40  # maybe a long run
@@ -99,3 +101,16 @@ def test_each_distinct_word_is_looked_at_once(monkeypatch):
     for block in (["clean air", "clean water"], ["dirty air", "air"]):
         numbering.read(block)
     assert asked == ["clean", "air", "water", "dirty"]
+
+
+def test_a_numbering_is_freed_as_soon_as_it_is_dropped():
+    # A stream drops one per million terms; waiting for the garbage collector would add them up.
+    numbering = Numbering(Cleaning("english"), (1, 2))
+    numbering.read(["clean air"])
+    dropped = weakref.ref(numbering)
+    gc.disable()
+    try:
+        del numbering
+        assert dropped() is None
+    finally:
+        gc.enable()

@@ -77,10 +77,13 @@ def joined_marks(text: str) -> str:
     if text.isascii():
         return text
     # Most texts have no marks, and their characters tell so much sooner than a pattern does.
-    if any(map(unicodedata.combining, characters_of(text))):
+    signs = characters_of(text)
+    if any(map(unicodedata.combining, signs)):
         text = _LONG_RUN.sub(_without_marks, text)
-    text = unicodedata.normalize("NFC", text)
-    return _MARKS.sub("", text) if _MARKS.search(characters_of(text)) else text
+    joined = unicodedata.normalize("NFC", text)
+    if joined != text:
+        signs = characters_of(joined)
+    return _MARKS.sub("", joined) if _MARKS.search(signs) else joined
 
 
 def _without_marks(run: re.Match[str]) -> str:

@@ -5,8 +5,8 @@ else is done with arrays of numbers. The time goes with the number of characters
 is slow (stems, names of phrases) with the number of distinct words.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import filterfalse, islice
 
 import numpy as np
 
@@ -18,18 +18,6 @@ _CHARACTERS = 1 << 23  # and their characters, of more texts than one
 _MOST_WORDS = 1 << 20  # distinct words that are remembered
 
 __all__ = ["BLOCK", "Numbering", "blocks_of"]
-
-
-class _Remembered(dict[str, int]):
-    """What a function says of words; each is asked about once."""
-
-    def __init__(self, function: Callable[[str], int]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, word: str) -> int:
-        found = self[word] = self._function(word)
-        return found
 
 
 class Numbering:
@@ -53,7 +41,7 @@ class Numbering:
         self._sizes = sizes
         self._scanner = Scanner(cleaning)
         self._number_of: dict[str, int] = {}
-        self._terms = _Remembered(self._term)
+        self._terms: dict[str, int] = {}  # of words; -1 where one is taken out
         self._phrases: dict[int, int] = {}  # two numbers in one: of a term and of the stem after it
 
     def read(self, texts: Sequence[str]) -> tuple[IntArray, IntArray]:
@@ -61,6 +49,8 @@ class Numbering:
         if len(self._terms) > _MOST_WORDS:
             self._terms.clear()
         row, word, distinct = self._scanner.words(texts)
+        for new in filterfalse(self._terms.__contains__, distinct):
+            self._terms[new] = self._term(new)
         terms = np.fromiter(map(self._terms.__getitem__, distinct), np.int64, len(distinct))
         term = terms[word]
         if np.any(terms < 0):
