@@ -2,8 +2,10 @@
 
 from importlib import import_module
 
+from bottega.data._kernels import distinct_words
 from bottega.linear import RecursiveLeastSquares
 from bottega.linear._decomposition import triangle
+from bottega.text import StemMatrix
 
 
 def test_the_kernel_of_a_stream_row_by_row(monkeypatch):
@@ -20,3 +22,18 @@ def test_the_kernel_of_a_stream_row_by_row(monkeypatch):
     assert warmup.warmup() > 0
     assert rows
     assert set(rows) == {24}
+
+
+def test_the_kernel_of_texts(monkeypatch):
+    calls = []
+
+    def counted(codes, *others):
+        calls.append(len(codes))
+        return kernel(codes, *others)
+
+    kernel = distinct_words.number_words
+    monkeypatch.setattr(distinct_words, "number_words", counted)
+    warmup = import_module("bottega.workbench.warmup")
+    monkeypatch.setattr(warmup, "estimators", lambda: (StemMatrix,))
+    assert warmup.warmup() > 0
+    assert calls

@@ -12,11 +12,12 @@ from bottega.core.cards import Card
 from bottega.core.errors import ParameterError
 from bottega.core.params import AnyOf, Anything, Boolean, Integer, OrNone, Parameter, Real, Text
 from bottega.core.rows import Rows
-from bottega.data.texts.cleaning import BREAK, Cleaning, joined_marks
+from bottega.data.texts.cleaning import Cleaning, joined_marks
 from bottega.data.texts.counts import beyond_limits, count_terms
 from bottega.data.texts.language import check_language, find_language
 from bottega.data.texts.numbering import Numbering, blocks_of
 from bottega.data.texts.stop_words import STOP_WORDS
+from bottega.data.texts.words import BREAK
 from bottega.text._inputs.estimator import TextEstimator, texts_of
 
 __all__ = ["TextCleaner"]

@@ -33,12 +33,14 @@ def warmup(n_jobs: int | None = None) -> float:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 3))
     numbers, labels = X[:, 0] + rng.normal(size=24), np.repeat([0, 1, 2], 8)
+    texts = [f"clean air {i}" for i in range(24)]
     responses = {"classification": (labels, labels == 0), "regression": (numbers,)}
 
     def attempt(model: Any) -> None:
-        inputs = X[:, : model.card.n_inputs].copy()
+        of_texts = "text" in model.card.takes and "number" not in model.card.takes
+        inputs: Any = texts if of_texts else X[:, : model.card.n_inputs].copy()
         for y in responses.get(model.card.task, (None,)):
-            # Some classify two classes only; others take no numbers at all (text, say).
+            # Some classify two classes only; others take no numbers at all (images, say).
             with suppress(AttributeError, TypeError, ValueError):
                 _use(model, inputs, y)
                 break

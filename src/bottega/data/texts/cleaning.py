@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bottega.core.stored import stored
+from bottega.core.typing import IntArray
 from bottega.data.texts.stems import stems_of
-
-# Stands between joined texts: a blank to every pattern, and no letter.
-BREAK = "\x1e"
+from bottega.data.texts.words import BREAK, characters_of, words_of
 
 _TAG = re.compile(rf"<[/!?]?[a-zA-Z][^<>{BREAK}]*>")
 _URL = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
@@ -77,8 +76,14 @@ def joined_marks(text: str) -> str:
     """
     if text.isascii():
         return text
-    text = _LONG_RUN.sub(_without_marks, text)
-    return _MARKS.sub("", unicodedata.normalize("NFC", text))
+    # Most texts have no marks, and their characters tell so much sooner than a pattern does.
+    signs = characters_of(text)
+    if any(map(unicodedata.combining, signs)):
+        text = _LONG_RUN.sub(_without_marks, text)
+    joined = unicodedata.normalize("NFC", text)
+    if joined != text:
+        signs = characters_of(joined)
+    return _MARKS.sub("", joined) if _MARKS.search(signs) else joined
 
 
 def _without_marks(run: re.Match[str]) -> str:
@@ -96,16 +101,17 @@ class Scanner:
         self._replacements = [by for _, by in longest_first]
         # The shortest form is the quickest one: a pattern is tried at every place of every text.
         word = r"\w" * (cleaning.min_length - 1) + r"\w+"
-        self._token = re.compile(
-            f"{_EMOJI}|{word}|{BREAK}" if cleaning.emoji else f"{word}|{BREAK}"
-        )
+        self._signs = re.compile(f"{_EMOJI}|{word}|{BREAK}")
         words = (_BLANKS.join(map(re.escape, phrase.split())) for phrase, _ in longest_first)
         phrases = "|".join(f"({each})" for each in words)
         self._idiom = re.compile(rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
 
-    def tokens(self, texts: Sequence[str]) -> list[str]:
-        """Return the words of texts in their order, and a `BREAK` after each text but the last."""
-        return self._token.findall(self.joined(texts))
+    def words(self, texts: Sequence[str]) -> tuple[IntArray, IntArray, list[str]]:
+        """Return the text and the number of each word, and the distinct words by number."""
+        whole = self.joined(texts)
+        if self.cleaning.emoji:  # what is one emoji takes a pattern to tell
+            return words_of(" ".join(self._signs.findall(whole)), 1, by_blanks=True)
+        return words_of(whole, self.cleaning.min_length)
 
     def joined(self, texts: Sequence[str]) -> str:
         """Return the texts as one, a `BREAK` between any two, without what patterns take out."""

@@ -1,31 +1,23 @@
 """Texts as numbers of terms: each distinct word is cleaned and stemmed once.
 
-A block of texts is joined and its words found in one pass; a dictionary numbers them, and all else
-is done with arrays of numbers. The time goes with the number of words, but the work that is slow
-(stems, names of phrases) with the number of distinct ones.
+A block of texts is joined and its words are found and numbered in one pass of compiled code; all
+else is done with arrays of numbers. The time goes with the number of characters, but the work that
+is slow (stems, names of phrases) with the number of distinct words.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import filterfalse, islice
 
 import numpy as np
 
 from bottega.core.typing import IntArray
-from bottega.data.texts.cleaning import BREAK, Cleaning, Scanner
+from bottega.data.texts.cleaning import Cleaning, Scanner
 
 BLOCK = 20_000  # texts that are read at once
 _CHARACTERS = 1 << 23  # and their characters, of more texts than one
 _MOST_WORDS = 1 << 20  # distinct words that are remembered
 
 __all__ = ["BLOCK", "Numbering", "blocks_of"]
-
-
-class _Numbered(dict[str, int]):
-    """Numbers things in the order in which they are asked for."""
-
-    def __missing__(self, key: str) -> int:
-        number = self[key] = len(self)
-        return number
 
 
 class Numbering:
@@ -49,31 +41,27 @@ class Numbering:
         self._sizes = sizes
         self._scanner = Scanner(cleaning)
         self._number_of: dict[str, int] = {}
-        self._forget_words()
+        self._terms: dict[str, int] = {}  # of words; -1 where one is taken out
         self._phrases: dict[int, int] = {}  # two numbers in one: of a term and of the stem after it
-
-    def _forget_words(self) -> None:
-        self._words = _Numbered({BREAK: 0})
-        self._term_of: IntArray = np.full(1, -1)  # of a word, by its number
 
     def read(self, texts: Sequence[str]) -> tuple[IntArray, IntArray]:
         """Return the text and the number of each term of a block, in the order of the texts."""
-        if len(self._words) > _MOST_WORDS:
-            self._forget_words()
-        found = self._scanner.tokens(texts)
-        words = np.fromiter(map(self._words.__getitem__, found), dtype=np.int64, count=len(found))
-        if len(self._words) > len(self._term_of):
-            new = islice(self._words, len(self._term_of), None)
-            self._term_of = np.concatenate([self._term_of, self._numbers(new)])
-        row = np.cumsum(words == 0)
-        term = self._term_of[words]
-        kept = term >= 0
-        return self._with_phrases(row[kept], term[kept])
+        if len(self._terms) > _MOST_WORDS:
+            self._terms.clear()
+        row, word, distinct = self._scanner.words(texts)
+        for new in filterfalse(self._terms.__contains__, distinct):
+            self._terms[new] = self._term(new)
+        terms = np.fromiter(map(self._terms.__getitem__, distinct), np.int64, len(distinct))
+        term = terms[word]
+        if np.any(terms < 0):
+            kept = term >= 0
+            row, term = row[kept], term[kept]
+        return self._with_phrases(row, term)
 
-    def _numbers(self, words: Iterable[str]) -> IntArray:
-        """Return the numbers of the terms of new words, -1 for those that are taken out."""
-        terms = map(self._scanner.term, words)
-        return np.array([-1 if t is None else self._number(t) for t in terms], dtype=np.int64)
+    def _term(self, word: str) -> int:
+        """Return the number of the term of a word, -1 where it is taken out."""
+        name = self._scanner.term(word)
+        return -1 if name is None else self._number(name)
 
     def _number(self, name: str) -> int:
         number = self._number_of.setdefault(name, len(self.names))
