@@ -148,6 +148,13 @@ def test_without_such_rows_the_report_says_how_to_get_them(frame):
         compared(few).proportions()
 
 
+def test_texts_without_a_common_stem(frame):
+    other = frame.copy()
+    other.loc[other["label"].isna(), "review"] = "все хорошо, спасибо вам"
+    with pytest.raises(InputError, match=r"150 texts .* none of them has a stem of the labelled"):
+        compared(other).proportions()
+
+
 def test_what_has_no_proportions(frame):
     numbers = frame.assign(label=np.where(frame["label"].isna(), np.nan, frame["x"]))
     made = bottega.compare(numbers, "label", methods=["least_squares"], outer=2, stack=False)

@@ -239,7 +239,7 @@ class Comparison(ShownComparison):
 
         Returns
         -------
-        bottega.workbench.UnreadProportions
+        bottega.workbench.unread.UnreadProportions
             Proportions with intervals, beside shares of predictions, which are biased where the
             classes are not as frequent as among the labelled rows.
         """

@@ -182,6 +182,11 @@ def unread_proportions(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)  # of texts without a stem
         stems, S, U = _stem_matrices(own, convert.as_frame(rows), names)
+        if not U.count_nonzero():
+            raise InputError(
+                f"{len(unread):,} texts have no value of {table.target!r}, and none of them has a "
+                "stem of the labelled texts, so nothing can be said about their classes."
+            )
         fit = AggregateProportions(
             cv=folds(own, _FOLDS, random_state=seed, time=False), random_state=seed
         ).fit(S, own.y, own.weight)
