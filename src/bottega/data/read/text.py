@@ -118,7 +118,7 @@ def header(file: File, kind: str) -> tuple[list[str], str]:
         first = lines.readline()
         separator = "\t" if kind == "tsv" else _separator(first)
     with _lines(file) as lines:  # a quoted name may run over several of them: read them afresh
-        names = next(_rows(lines, separator), [])
+        names: list[str] = next(_rows(lines, separator), [])
     return [name.strip() for name in names], separator
 
 
