@@ -104,6 +104,19 @@ def test_thousands_of_coefficients_are_for_lbfgs():
     assert tuned.solver_ == "newton"
 
 
+def test_columns_of_zeros_do_not_stop_lbfgs():
+    rng = np.random.default_rng(0)
+    X = (rng.random((250, 300)) < 0.05).astype(float)
+    X[:, 5:9] = 0  # stems that no text of a fold has
+    y = rng.integers(3, size=250)
+    model = LogisticRegression(alpha=1e-3, tol=1e-4).fit(sparse.csr_array(X), y)
+    assert model.solver_ == "lbfgs"
+    assert model.converged_
+    assert not model.coef_[:, 5:9].any()
+    # Two answers with a relative gap of 1e-4 each.
+    assert_allclose(model.coef_, LogisticRegression(alpha=1e-3).fit(X, y).coef_, atol=0.01)
+
+
 @pytest.mark.parametrize("K", [2, 3])
 def test_chunks_give_the_fit_of_all_rows(K):
     X, y = draw(4, 90, 3, K)

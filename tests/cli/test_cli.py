@@ -56,6 +56,24 @@ def test_json_is_data_and_nothing_else(houses, run):
     assert found["leaderboard"][0]["error"] == pytest.approx(expected.results["ridge"].error)
 
 
+def test_proportions_of_texts_without_a_label(run, tmp_path):
+    rng = np.random.default_rng(0)
+    words = np.array([["good", "clean", "quick"], ["bad", "dirty", "slow"]])
+    codes = rng.integers(2, size=160)
+    lines = ["review,label"]
+    for i, k in enumerate(codes):
+        text = " ".join(rng.permutation([*words[k], "the room was very"]))
+        lines.append(f"{text} {words[1 - k, i % 3]},{'' if i % 4 == 0 else 'ny'[1 - k]}")
+    (tmp_path / "reviews.csv").write_text("\n".join(lines))
+    call = ("compare", tmp_path / "reviews.csv", "--target", "label", "--methods", "naive_bayes")
+    done = run(*call)
+    assert done.returncode == 0, done.stderr
+    assert "estimated proportions among 40 texts without 'label': n " in done.stdout
+    found = json.loads(run(*call, "--json", "--again").stdout)["proportions"]
+    assert found["n_unread"] == 40
+    assert sum(row["proportion"] for row in found["classes"]) == pytest.approx(1)
+
+
 def test_methods_as_table_and_as_json(run):
     table = run("methods", "--task", "regression")
     assert table.returncode == 0

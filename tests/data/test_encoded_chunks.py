@@ -61,7 +61,7 @@ def together(found):
 @pytest.mark.parametrize("standardize", [False, True, "min-max"])
 def test_chunks_are_the_encoded_table(folder, standardize):
     encoder = Encoder(standardize=standardize)
-    table = read(folder, target="y", weight="weight", ignore="comment")  # chunks leave texts out
+    table = read(folder, target="y", weight="weight")
     expected = clone(encoder).set_params(kinds=table.kinds).fit(table.X)
     found = chunks(folder, target="y", weight="weight", rows=2_000, encoder=encoder)
     assert found.kinds == table.kinds

@@ -104,6 +104,14 @@ def test_saved_models_and_other_orders_of_the_rows(method, texts, fitted):
     assert shuffled.predict(unread[::-1]) == pytest.approx(model.predict(unread), abs=1e-6)
 
 
+def test_a_saved_model_of_several_labels(texts):
+    S, D, unread = texts
+    labels = np.column_stack([D == "yes", S[:, 0] == 1])
+    model = AggregateProportions("inversion", cv=2).fit(S, labels)
+    copy = skops.io.loads(skops.io.dumps(model), trusted=trusted_types())
+    assert np.array_equal(copy.predict(unread), model.predict(unread))
+
+
 def test_parameters_stay_and_are_checked(texts):
     S, D, _ = texts
     model = AggregateProportions("inversion", n_blocks=4)

@@ -9,9 +9,10 @@ import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 import bottega
-from bottega.classify import LogisticRegression
-from bottega.core.errors import InputError
-from bottega.data import Encoder, Table
+from bottega import scale
+from bottega.classify import LinearDiscriminant, LogisticRegression
+from bottega.data import Encoder, Table, convert
+from bottega.data._inspect.chunk_kinds import ChunkedColumn
 from bottega.data.prepare import encoder_for, prepare
 from bottega.text import StemMatrix, TextCleaner
 from bottega.tree import TreeClassifier
@@ -120,9 +121,48 @@ def test_texts_without_common_stems_give_no_columns():
     assert encoder.transform(frame).shape == (60, 1)
 
 
-def test_chunks_refuse_texts(frame):
-    with pytest.raises(InputError, match="not learnt in chunks"):
-        Encoder(kinds=KINDS).fit_chunks([frame[list(KINDS)]])
+def test_texts_in_chunks_are_those_of_all_rows(frame):
+    whole = Encoder(kinds=KINDS).fit(frame[list(KINDS)])
+    parts = [frame[list(KINDS)].iloc[rows] for rows in (slice(30), slice(30, 33), slice(33, 80))]
+    found = Encoder(kinds=KINDS).fit_chunks(parts)
+    assert found.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+    assert len(found.stems_[0].stems) > 10
+    assert np.allclose(found.transform(frame), whole.transform(frame), rtol=1e-12)
+
+
+def test_a_source_with_texts(frame, tmp_path):
+    given = frame.assign(second=frame["review"].str[::-1])
+    given.loc[3:5, "label"] = None  # whose texts teach nothing
+    given.to_csv(tmp_path / "rows.csv", index=False)
+    rows = scale.source(tmp_path / "rows.csv", target="label", rows=17)
+    assert rows.kinds == {**KINDS, "second": "text"}
+    kept = given.dropna(subset="label")
+    encoder = Encoder(standardize=False, kinds=rows.kinds).fit(kept[list(rows.kinds)])
+    names = encoder.get_feature_names_out().tolist()
+    assert names == rows.encoder.get_feature_names_out().tolist()
+    expected = LinearDiscriminant(shrinkage=0.1).fit(encoder.transform(kept), kept["label"])
+    model = LinearDiscriminant(shrinkage=0.1).fit(rows)
+    # Sums of chunks are taken in another order.
+    assert np.allclose(model.coef_, expected.coef_, rtol=1e-6, atol=1e-8)
+    found = rows.pipeline(model).predict(frame.assign(second=frame["review"].str[::-1]))
+    assert np.mean(found == frame["label"]) > 0.9
+    assert (
+        "review" not in scale.source(tmp_path / "rows.csv", target="label", ignore="review").kinds
+    )
+
+
+def test_many_texts_in_chunks_are_not_kept(frame, monkeypatch):
+    monkeypatch.setattr("bottega.data._inspect.chunk_kinds._MANY", 40)
+    column = ChunkedColumn("review")
+    for start in range(0, 80, 20):
+        column.update(convert.as_frame(frame)["review"][start : start + 20])
+    assert not column.levels
+    assert column.profile().kind == "text"
+    labels = ChunkedColumn("key")  # a key stays one, however long
+    for start in range(0, 200, 20):
+        keys = pd.DataFrame({"key": [f"k{i}" for i in range(start, start + 20)]})
+        labels.update(convert.as_frame(keys)["key"])
+    assert labels.profile().kind == "id"
 
 
 @pytest.fixture(scope="module")

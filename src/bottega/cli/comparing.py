@@ -124,6 +124,9 @@ def compare(
         if found.test is not None and not found.interrupted:
             with ending.step("there is no certificate, and the rows stay locked"):
                 _certify(found, again)
+        if found.table.unlabelled is not None and not found.interrupted:
+            with suppress(BottegaError):  # no texts, or too few; the report says so
+                found.proportions()
         with ending.step("the result could not be printed"):
             _print_result(found, wanted, quiet)
         _write_files(found, wanted, ending, quiet)

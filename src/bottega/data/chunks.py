@@ -48,12 +48,13 @@ def chunks(
     """Return the rows of files, a database or a frame in chunks of numbers, ready to be fitted.
 
     The columns are read as `read` and `Encoder` read them together: kinds are inferred from all
-    rows; keys, constants and free text are left out; categories and missing values are encoded the
-    same in every chunk. One pass over the rows learns this where all columns are numbers, two where
-    there are categories, dates or truth values. The medians, which stand in for missing values, are
-    exact; a long column whose first rows are not like the others takes four passes more. At no time
-    is more than a chunk in memory, beside the distinct values of texts and keys: name columns with
-    many of them in `ignore`. Later passes read only the columns that are used.
+    rows; keys and constants are left out; categories, missing values and the commonest stems of
+    free texts are encoded the same in every chunk. One pass over the rows learns this where all
+    columns are numbers, two where there are categories, dates or truth values, and one more for
+    each column of texts. The medians, which stand in for missing values, are exact; a long column
+    whose first rows are not like the others takes four passes more. At no time is more than a chunk
+    in memory, beside the distinct values of labels and keys (name columns with many of them in
+    `ignore`) and the distinct stems of texts. Later passes read only the columns that are used.
 
     Parameters
     ----------
@@ -276,8 +277,7 @@ class _Learner:
         seen = {name: column.profile() for name, column in self._columns.items()}
         used = [name for name in self._names if name in given or not is_left_out(seen[name])]
         kinds = {name: given.get(name) or seen[name].kind for name in used}
-        left_out = (*UNUSABLE, "text")
-        self.kinds = {name: kind for name, kind in kinds.items() if kind not in left_out}
+        self.kinds = {name: kind for name, kind in kinds.items() if kind not in UNUSABLE}
         if not self.kinds:
             raise InputError(
                 "No column is left to learn from; give kinds={...} to use one, or add columns."

@@ -18,7 +18,7 @@ from bottega.data._encode.levels import Category, Seen, check_policy, split_leve
 from bottega.data._encode.numbers import read_numbers
 from bottega.data._encode.side_by_side import side_by_side
 from bottega.data._encode.statistics import NumberStatistics
-from bottega.data._encode.stem_columns import StemColumns
+from bottega.data._encode.stem_columns import ColumnTexts, StemColumns
 from bottega.data._inspect.examine import choose_kinds
 from bottega.data.columns import refuse_levels
 from bottega.data.convert import Frame
@@ -158,12 +158,11 @@ class Encoder(TransformerMixin, BaseEstimator):
             frame = convert.as_frame(chunk)
             if not number:
                 self._read_names(frame)
-                if self._layout().named("text"):
-                    raise InputError("Texts are not learnt in chunks; leave these columns out.")
                 levels = [Counter() for kind in self.kinds_ if kind == "category"]
             matrix, labels = self._read(frame)
             statistics.update(matrix)
-            for seen, values in zip(levels, labels, strict=True):
+            own = [values for kind, values in self._by_kind(labels) if kind == "category"]
+            for seen, values in zip(levels, own, strict=True):
                 seen.update(values)
         if not statistics.rows:
             raise InputError("There are no rows to learn from.")
@@ -181,7 +180,8 @@ class Encoder(TransformerMixin, BaseEstimator):
         read = self._read_numbers
         self._learn_numbers(known, lambda: (read(convert.as_frame(each)) for each in chunks))
         self._learn_levels(levels)
-        self.stems_: list[StemColumns] = []
+        texts = [ColumnTexts(chunks, name) for name in self._layout().named("text")]
+        self.stems_ = [StemColumns.learn(each) for each in texts]
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Learn from `X` and encode it, reading it once."""

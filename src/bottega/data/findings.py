@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bottega.core.typing import BoolArray
+
 __all__ = ["Finding"]
 
 _FEW_ROWS = 50
@@ -38,6 +40,15 @@ class Finding:
 
     def __str__(self) -> str:
         return self.message
+
+
+def about_gaps(absent: BoolArray, target: str) -> Iterator[Finding]:
+    """Report rows without a target."""
+    yield Finding(
+        "missing_target",
+        target,
+        f"{absent.sum():,} of {absent.size:,} rows have no value of {target!r} and were left out.",
+    )
 
 
 def about_size(n_rows: int) -> Iterator[Finding]:

@@ -67,6 +67,8 @@ class Table:
         As in the parameters; `n_rows` without the rows that have no target.
     row_numbers : ndarray of int
         Which row of the data given each row was, counted from 1.
+    unlabelled : native frame or None
+        The rows that have no target, with all columns; None where every row has one.
     X : native frame
         The feature columns.
     y : ndarray or None
@@ -170,7 +172,7 @@ class Table:
 
     def _read_roles(self, task: str | None, notes: list[Finding]) -> None:
         """Read target, weights, groups and time, and drop the rows that have no target."""
-        self.row_numbers = np.arange(len(self._data)) + 1
+        self.row_numbers, self.unlabelled = np.arange(len(self._data)) + 1, None
         if self.target is not None:
             series = self._data[self.target]
             absent = convert.missing(series)
@@ -178,15 +180,9 @@ class Table:
                 raise InputError(f"Target {self.target!r} has no value at all; choose another.")
             if absent.any():
                 kept = np.flatnonzero(~absent)
+                self.unlabelled = self._data[np.flatnonzero(absent), :].to_native()
                 self._data, self.row_numbers = self._data[kept, :], kept + 1
-                notes.append(
-                    Finding(
-                        "missing_target",
-                        self.target,
-                        f"{absent.sum():,} of {absent.size:,} rows have no value of "
-                        f"{self.target!r} and were left out.",
-                    )
-                )
+                notes += findings.about_gaps(absent, self.target)
         notes += findings.about_size(len(self._data))
         self.n_rows = len(self._data)
         self.y, self.task, self.classes = None, None, None
@@ -319,6 +315,8 @@ class Table:
         )
         found._made |= self._made - gone
         found.day_first |= self.day_first
+        if target == self.target:
+            found.unlabelled = self.unlabelled
         found.decimal |= {name: self.decimal[name] for name in self.decimal if name in found.kinds}
         return found
 
@@ -333,7 +331,7 @@ class Table:
         part._made, part.day_first = self._made, self.day_first
         part.warnings, part.classes, part.decimal = self.warnings, self.classes, self.decimal
         part._data = self._data[rows.astype(np.int64), :]
-        part.n_rows = rows.size
+        part.n_rows, part.unlabelled = rows.size, None
         for name in ("y", "weight", "groups", "time", "row_numbers"):
             values = getattr(self, name)
             setattr(part, name, None if values is None else values[rows])

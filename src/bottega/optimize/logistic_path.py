@@ -284,7 +284,6 @@ def _quasi_newton(
     problem: LogisticProblem, alpha: float, tol: float, max_iter: int
 ) -> tuple[int, float]:
     """Minimise a smooth problem without its second derivatives."""
-    problem.look_at(np.arange(len(problem.mean)))
     shape, inverse = problem.B.shape, problem.inverse
     l2 = alpha * (1 - problem.l1_ratio)
 
@@ -298,6 +297,7 @@ def _quasi_newton(
     steps = 0
     goal = tol
     while True:
+        problem.look_at(np.arange(len(problem.mean)))  # a move leaves out columns of zeros
         x, taken = minimise_smooth(
             objective, np.append(problem.B.ravel(), problem.b0), goal, max_iter - steps
         )

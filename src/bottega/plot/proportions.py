@@ -44,6 +44,7 @@ def proportions_chart(columns: Mapping[str, Any], classes: Sequence[str], *, lev
     grouped = "group" in columns
     base = alt.Chart().encode(y=y_names("class", names), tooltip=_tips(grouped, False))
     across = {"domain": [0, _top(columns)], "format": ".0%", "grid": True, "nice": True}
+    across |= {"tickCount": 6}
     bar = base.mark_bar(style="honest", height={"band": 0.6}, opacity=0.75).encode(
         x=x_axis("proportion", "proportion of texts", **across)
     )

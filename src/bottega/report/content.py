@@ -26,7 +26,7 @@ from bottega.report.figures import Figure, Figures
 from bottega.report.overview import column_rows
 from bottega.report.parts import attempt
 from bottega.report.standing import leaderboard
-from bottega.report.texts import text_figures
+from bottega.report.texts import text_figures, unread_texts
 from bottega.report.units import error_in_words, units_of
 from bottega.report.verdict import certificate_sentence, verdict
 from bottega.report.wording import in_words_of
@@ -62,6 +62,9 @@ def content(comparison: Any, date: datetime | None = None) -> dict[str, Any]:
         "certificate": _certificate(comparison),
         "limits": attempt("The limits for new rows", lambda: _limits(comparison), troubles),
         "explained": explained(comparison, figures),
+        "unread": attempt(
+            "The rows without a label", lambda: unread_texts(comparison, figures), troubles
+        ),
         "misses": {"title": best.card.title, "figures": misses or []},
         "methods": [each for each in methods if each is not None],
         "data": _data(comparison, figures, troubles),

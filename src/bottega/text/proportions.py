@@ -5,28 +5,27 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.base import clone
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError, ParameterError
-from bottega.core.estimator import Estimator
 from bottega.core.folds import Folds
 from bottega.core.frames import default_names
 from bottega.core.params import Anything, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
-from bottega.core.rows import Rows, are_counts, check_weight
+from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
-from bottega.core.validate import refuse_missing_labels
 from bottega.core.wrapping import Model
 from bottega.text._proportions import by_blocks, by_classifier
 from bottega.text._proportions.by_blocks import BlockAnswers
 from bottega.text._proportions.by_classifier import ClassifierAnswers
 from bottega.text._proportions.carry_over import CarryOver, carry_over, told_stems
 from bottega.text._proportions.cells import Ones, StemCells, presence
-from bottega.text._proportions.checks import check_known, check_tags, refuse_negative, warn_of_few
+from bottega.text._proportions.checks import check_counted, warn_of_few
 from bottega.text._proportions.equations import CountedAnswers, Draws, Equations, class_means
 from bottega.text._proportions.result import Proportions, notes_of, sets_of
+from bottega.text._proportions.several import place_of
+from bottega.text._proportions.tagged import TaggedTexts
 
 __all__ = ["AggregateProportions"]
 
@@ -34,7 +33,7 @@ _BLOCKS = by_blocks.METHODS
 _MOST_BLOCKS = 1000
 
 
-class AggregateProportions(Estimator):
+class AggregateProportions(TaggedTexts):
     r"""Proportions of labels in texts that nobody has read, from texts that people have tagged.
 
     Counting the labels that a classifier gives to single texts is biased wherever the unread texts
@@ -75,16 +74,19 @@ class AggregateProportions(Estimator):
     n_blocks : int or None, default=None
         Number of random blocks; None takes as many as there are stems, at most 1,000.
     classes : sequence or None, default=None
-        The labels that must be among the tagged texts; None takes those that are.
+        The labels that must be among the tagged texts; None takes those that are. Of a matrix of
+        several labels, the names of its columns.
     random_state : int, generator or None, default=0
         Of blocks and of bootstrap samples.
 
     Attributes
     ----------
     classes_ : ndarray of shape (K,)
-        The labels, sorted.
+        The labels, sorted; of a matrix of several labels, in the order of its columns.
     priors_ : ndarray of shape (K,)
         Their shares among the tagged texts.
+    estimators_ : list of AggregateProportions
+        Of several labels, a model per label, which has the attributes below.
     confusion_ : ndarray of shape (K, K)
         Of a classifier, what texts of each class (columns) are answered (rows), out of fold: shares
         of labels, or mean probabilities.
@@ -109,6 +111,9 @@ class AggregateProportions(Estimator):
 
     Notes
     -----
+    D has one label per text, or is a matrix of zeros and ones with a column per label: then there
+    is a problem of two classes per label, and the proportions need not sum to one.
+
     A fit costs `cv` fits of the classifier, or one pass over the stems per block. An estimate is a
     mean over the unread texts and a problem of K unknowns; expectation-maximisation takes some
     tens of passes over N K numbers. A bootstrap sample reweighs the answers of single texts and
@@ -214,41 +219,19 @@ class AggregateProportions(Estimator):
         self.classes = classes
         self.random_state = random_state
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self.method in _BLOCKS
-        return tags
-
-    def _input_options(self, new: bool = False) -> dict[str, Any]:
-        return super()._input_options(new) | {"accept_sparse": "csr"}
-
-    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        refuse_missing_labels(y)
-        X, y = super()._check_rows(X, y)
-        check_classification_targets(y)
-        return X, y
-
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        rows = super()._read(X, y, sample_weight)
-        rows = replace(rows, y=self._read_classes(rows.y))
-        # Whole numbers count copies; the scale of others means nothing, and to a classifier might.
-        if rows.weight is not None and not are_counts(rows.weight):
-            rows = replace(rows, weight=rows.weight / rows.weight.mean())
-        check_tags(self.classes_, rows.y, self.classes)
-        if self.method in _BLOCKS:
-            refuse_negative(rows.X, type(self).__name__, self.method)
-        return rows
-
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
-        self.codes_, self.weight_ = work.y, work.weights
-        K = len(self.classes_)
-        self.priors_ = np.bincount(work.y, self.weight_, minlength=K) / self.weight_.sum()
         present = presence(work.X)
         self.known_stems_ = np.asarray(present.sum(axis=0)).ravel() > 0
         if not np.any(self.known_stems_):
             raise InputError("No tagged text has a stem: all of S is zero.")
+        if work.y.ndim == 2:
+            one = clone(self).set_params(classes=None)
+            self.estimators_ = [clone(one).fit(work.X, d, work.weight) for d in work.y.T]
+            self.priors_ = np.array([each.priors_[1] for each in self.estimators_])
+            return
+        self.codes_, self.weight_ = work.y, work.weights
+        K = len(self.classes_)
+        self.priors_ = np.bincount(work.y, self.weight_, minlength=K) / self.weight_.sum()
         self.compared_stems_ = told_stems(present)
         self._compared = Ones.of(present[:, self.compared_stems_])
         self.answers_: BlockAnswers | ClassifierAnswers
@@ -282,9 +265,17 @@ class AggregateProportions(Estimator):
             Proportions of all N texts together, in the order of ``classes_``.
         """
         S, weight = self._check_unread(X, None)
-        return self._system(self.answers_.of(S), np.arange(len(weight)), weight).estimate(
-            constrained=bool(self.constrained)
-        )
+        if self._several:
+            return np.array([each._estimate(S, weight)[1] for each in self.estimators_])
+        return self._estimate(S, weight)
+
+    def _estimate(self, S: Any, weight: FloatArray) -> FloatArray:
+        system = self._system(self.answers_.of(S), np.arange(len(weight)), weight)
+        return system.estimate(constrained=bool(self.constrained))
+
+    @property
+    def _several(self) -> bool:
+        return hasattr(self, "estimators_")
 
     def proportions(
         self,
@@ -321,32 +312,43 @@ class AggregateProportions(Estimator):
         Real(0, 1, open_low=True, open_high=True).check("proportions", "level", level)
         Integer(2).check("proportions", "n_bootstrap", n_bootstrap)
         S, weight = self._check_unread(X, sample_weight)
-        answers, rng, found = self.answers_.of(S), self._rng(), []
-        tagged = [Draws.of(n, n_bootstrap, rng) for n in np.bincount(self.codes_).tolist()]
-        for key, rows in sets_of(len(weight), groups, time):
-            counted = rows[weight[rows] > 0]
-            if not len(counted):
-                raise InputError(f"All texts of {key} have weight 0; leave them out.")
-            system = self._system(answers, counted, weight)
-            estimate = system.estimate(constrained=bool(self.constrained))
-            again = system.replicates(tagged, Draws.of(len(counted), n_bootstrap, rng))
-            found.append((key, len(counted), estimate, again))
-        keys, sizes, estimates, replicates = zip(*found, strict=True)
+        sets = sets_of(len(weight), groups, time)
+        sets = [(key, check_counted(key, rows[weight[rows] > 0])) for key, rows in sets]
+        if self._several:
+            each = [one._resampled(S, weight, sets, n_bootstrap) for one in self.estimators_]
+            estimate, again = (np.stack([e[i][..., 1] for e in each], axis=-1) for i in (0, 1))
+        else:
+            estimate, again = self._resampled(S, weight, sets, n_bootstrap)
+        sizes = tuple(len(rows) for _, rows in sets)
         warn_of_few(sizes)
         return Proportions(
             tuple(self.classes_.tolist()),
-            np.array(estimates),
-            np.array(replicates),
+            estimate,
+            again,
             sizes,
-            keys,
+            tuple(key for key, _ in sets),
             float(level),
             bool(self.constrained),
-            notes_of(self.method),
+            notes_of(self.method, self._several),
             self._frame,
+            self._several,
         )
 
+    def _resampled(
+        self, S: Any, weight: FloatArray, sets: Any, samples: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return the proportions of each set of texts, and those of bootstrap samples."""
+        answers, rng, found = self.answers_.of(S), self._rng(), []
+        tagged = [Draws.of(n, samples, rng) for n in np.bincount(self.codes_).tolist()]
+        for _, rows in sets:
+            system = self._system(answers, rows, weight)
+            again = system.replicates(tagged, Draws.of(len(rows), samples, rng))
+            found.append((system.estimate(constrained=bool(self.constrained)), again))
+        estimates, replicates = zip(*found, strict=True)
+        return np.array(estimates), np.array(replicates)
+
     def carry_over_test(
-        self, X: Any, *, sample_weight: Any = None, n_bootstrap: int = 500
+        self, X: Any, *, label: Any = None, sample_weight: Any = None, n_bootstrap: int = 500
     ) -> CarryOver:
         """Test whether texts of a class use the same stems among the tagged and the unread.
 
@@ -362,6 +364,8 @@ class AggregateProportions(Estimator):
         ----------
         X : array-like, sparse matrix or data frame of shape (N, p)
             Stem matrix of the unread texts.
+        label : object, optional
+            Of several labels, the one whose texts (and those without it) are compared.
         sample_weight : array-like of shape (N,), optional
             Weights of the unread texts.
         n_bootstrap : int, default=500
@@ -374,24 +378,20 @@ class AggregateProportions(Estimator):
         """
         Integer(2).check("carry_over_test", "n_bootstrap", n_bootstrap)
         S, weight = self._check_unread(X, sample_weight)
-        rows = np.flatnonzero(weight > 0)
-        system = self._system(self.answers_.of(S), rows, weight)
+        one, rows = self._of_label(label), np.flatnonzero(weight > 0)
+        system = one._system(one.answers_.of(S), rows, weight)
         if not isinstance(system, Equations):
             raise ParameterError("method='count' has no mixture to test; use another method.")
         names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        stems = np.asarray(names)[self.compared_stems_]
-        unread = presence(S)[rows][:, self.compared_stems_]
-        found = carry_over(system, self._compared.matrix, unread, stems, n_bootstrap, self._rng())
+        stems = np.asarray(names)[one.compared_stems_]
+        unread = presence(S)[rows][:, one.compared_stems_]
+        found = carry_over(system, one._compared.matrix, unread, stems, n_bootstrap, self._rng())
         return replace(found, _like=self._frame)
 
-    def _check_unread(self, X: Any, sample_weight: Any) -> tuple[Any, FloatArray]:
-        """Return the stem matrix of the unread texts, checked, and their weights."""
-        S = self._check_new(X)
-        if self.method in _BLOCKS:
-            refuse_negative(S, type(self).__name__, self.method)
-        check_known(S, self.known_stems_)
-        weight = check_weight(sample_weight, S.shape[0])
-        return S, np.ones(S.shape[0]) if weight is None else weight
+    def _of_label(self, label: Any) -> "AggregateProportions":
+        """Return the model of one of several labels, or of all classes."""
+        place = place_of(label, self.classes_.tolist() if self._several else None)
+        return self if place is None else self.estimators_[place]
 
     def _system(
         self, answers: Any, rows: IntArray, weight: FloatArray

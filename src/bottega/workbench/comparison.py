@@ -101,6 +101,7 @@ class Comparison(ShownComparison):
     score_certificate: Certificate | None = field(default=None)
     _intervals: Any = field(default=None, repr=False)
     _explanation: Any = field(default=None, repr=False)
+    _proportions: Any = field(default=None, repr=False)
 
     @property
     def row_loss(self) -> Loss:
@@ -232,6 +233,30 @@ class Comparison(ShownComparison):
                 random_state=self.random_state,
             )
         return self._explanation
+
+    def proportions(self) -> Any:
+        """Return the proportions of the classes among the rows without a label, from their texts.
+
+        Returns
+        -------
+        bottega.workbench.unread.UnreadProportions
+            Proportions with intervals, beside shares of predictions, which are biased where the
+            classes are not as frequent as among the labelled rows.
+        """
+        if self._proportions is None:
+            from bottega.workbench import unread  # texts, which few tables have
+
+            unread.refuse_without_texts(self.table)
+            left = self._left()
+            if left is not None and left < unread.seconds_of(self.train):
+                raise InputError(
+                    "The time budget left none for the proportions of the classes among the rows "
+                    "without a label; give a longer one."
+                )
+            self._proportions = unread.unread_proportions(
+                self.table, self.train, self.predict, self.random_state
+            )
+        return self._proportions
 
     def _left(self) -> float | None:
         """Return the seconds that an explanation may take; None without a budget."""

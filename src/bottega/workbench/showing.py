@@ -44,6 +44,7 @@ class ShownComparison:
     command: str
     budget: float | None
     seconds: float
+    _proportions: Any
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as plain values, for JSON."""
@@ -72,6 +73,7 @@ class ShownComparison:
             "score_certificate": None
             if self.score_certificate is None
             else dict(vars(self.score_certificate)),
+            "proportions": None if self._proportions is None else self._proportions.to_dict(),
             "findings": [finding.message for finding in self.table.warnings],
             "skipped": dict(self.skipped),
             "cut": list(self.cut),
@@ -141,6 +143,8 @@ class ShownComparison:
             notes.append(self.looks_in_words)
         if self.ledger_note:
             notes.append(self.ledger_note)
+        if self._proportions is not None:
+            notes += self._proportions.in_words(self.target)
         notes += [*self.cut, *self.notes]
         reasons = sorted(self.not_shown.items(), key=lambda pair: pair[0].startswith("skipped"))
         return notes + [f"{', '.join(names)}: {reason}" for reason, names in reasons]

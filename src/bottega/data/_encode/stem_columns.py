@@ -1,12 +1,14 @@
 """A column of free text as columns of numbers: how much of each text is which stem."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
+from bottega.data import convert
 from bottega.data.texts.cleaning import Cleaning
 from bottega.data.texts.counts import (
     choose_terms,
@@ -18,7 +20,7 @@ from bottega.data.texts.counts import (
 from bottega.data.texts.language import find_language
 from bottega.data.texts.stop_words import STOP_WORDS
 
-__all__ = ["MAX_STEMS", "StemColumns", "most_stems"]
+__all__ = ["MAX_STEMS", "ColumnTexts", "StemColumns", "most_stems"]
 
 MAX_STEMS = 200  # methods that know nothing of sparse columns take these, too
 _ROWS_EACH = 4  # rows per stem, so that few texts do not become more columns than rows
@@ -29,6 +31,18 @@ _MOST_TEXTS = 0.9
 def most_stems(n_rows: int) -> int:
     """Return how many stems the texts of so many rows become at most."""
     return min(MAX_STEMS, max(n_rows // _ROWS_EACH, 1))
+
+
+@dataclass(frozen=True)
+class ColumnTexts:
+    """The texts of one column of frames, in every iteration read anew."""
+
+    frames: Iterable[Any]
+    name: str
+
+    def __iter__(self) -> Iterator[str | None]:
+        for frame in self.frames:
+            yield from convert.labels(convert.as_frame(frame)[self.name])
 
 
 @stored
@@ -51,14 +65,13 @@ class StemColumns:
     idf: FloatArray
 
     @classmethod
-    def learn(cls, given: Sequence[str | None]) -> "StemColumns":
-        """Choose stems from texts; a missing one is empty."""
-        texts = [text or "" for text in given]
-        language = find_language(texts)
+    def learn(cls, given: Iterable[str | None]) -> "StemColumns":
+        """Choose stems from texts, which are iterated twice; a missing one is empty."""
+        language = find_language(text or "" for text in given)
         common = tuple(sorted(STOP_WORDS.get(language or "", ())))
         cleaning = Cleaning(language, common, alphabets=language is None)
-        counts = count_terms(texts, cleaning)
-        chosen = choose_terms(counts, _LEAST_TEXTS, _MOST_TEXTS, most_stems(len(texts)))
+        counts = count_terms((text or "" for text in given), cleaning)
+        chosen = choose_terms(counts, _LEAST_TEXTS, _MOST_TEXTS, most_stems(counts.n_texts))
         idf = inverse_frequencies(counts.texts[chosen], counts.n_texts)
         return cls(cleaning, [counts.names[i] for i in chosen], idf)
 

@@ -1,6 +1,7 @@
 """The kinds of columns whose rows come in chunks: the same as of all rows together."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,11 +10,14 @@ from bottega.data import convert
 from bottega.data.columns import FOREIGN, Profile, is_key, text_profile
 from bottega.data.convert import Series
 
+_MANY = 100_000  # distinct values after which a column is looked at for free text
+
 
 class ChunkedColumn:
     """Infers the kind of a column from chunk after chunk, as `profile` does from the whole.
 
-    Distinct texts are kept, and whole numbers as long as none repeats: they may be keys.
+    Distinct texts are kept, and whole numbers as long as none repeats: they may be keys. What is
+    free text once there are 100,000 distinct values stays so, and its values are not kept.
     """
 
     def __init__(self, name: str) -> None:
@@ -22,6 +26,8 @@ class ChunkedColumn:
         self.missing = 0
         self.low, self.high = np.inf, -np.inf
         self.levels: Counter[str] = Counter()
+        self._free_text: Profile | None = None
+        self._next_look = _MANY
         self._stored: set[str] = set()
         self._keys: list[np.ndarray] | None = []
 
@@ -46,8 +52,10 @@ class ChunkedColumn:
             )
         if stored in ("string", "mixed"):
             texts = convert.labels(series)
-            self.levels.update(text for text in texts if text is not None)
             self.missing += texts.count(None)
+            if self._free_text is None:
+                self.levels.update(text for text in texts if text is not None)
+                self._look_for_text()
             return
         values = convert.days(series) if stored == "date" else convert.numbers(series)
         absent = np.isnan(values)
@@ -59,6 +67,15 @@ class ChunkedColumn:
             distinct = stored == "integer" and not self.missing and series.n_unique() == len(series)
             self._keys = [*self._keys, series.to_numpy()] if distinct else None
 
+    def _look_for_text(self) -> None:
+        if len(self.levels) <= self._next_look:
+            return
+        self._next_look *= 2
+        found = text_profile(self.levels, self.n_rows)
+        if found.kind == "text":
+            self._free_text = found
+            self.levels.clear()
+
     def profile(self) -> Profile:
         """Return what the column holds; `distinct` is known for texts only."""
         if FOREIGN in self._stored:
@@ -66,6 +83,8 @@ class ChunkedColumn:
         if self.missing == self.n_rows:
             return Profile("constant", self.missing, 0)
         (stored,) = self._stored
+        if self._free_text is not None:
+            return replace(self._free_text, missing=self.missing)
         if stored == "string":
             return text_profile(self.levels, self.n_rows)
         return Profile(self._kind(stored), self.missing, 1)

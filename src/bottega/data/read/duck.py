@@ -28,6 +28,7 @@ _CLOSED = _SETTINGS | {
     "lock_configuration": "true",
 }
 _THOUSANDS = r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*"
+_BUFFER = 32_000_000  # bytes of a text file at once, as DuckDB has it by itself
 _VECTOR = 2048  # rows that DuckDB hands over at once
 _UNLIMITED: AbstractContextManager[Any] = nullcontext()
 
@@ -242,7 +243,9 @@ def _scan_query(
         raise InputError("The files use different separators; save them all with commas.")
     call = (
         "read_csv(?, delim=?, decimal_separator=?, nullstr=?, header=true, skip=0, "
-        "sample_size=-1, quote='\"', escape='\"', union_by_name=true{})"
+        "sample_size=-1, quote='\"', escape='\"', union_by_name=true, "
+        f"max_line_size={text_files.LONGEST_LINE}, buffer_size={_BUFFER}"
+        "{})"
     )
     options: list[Any] = [paths, separators.pop(), ".", list(text_files.MISSING_MARKERS)]
     if decimal is None:

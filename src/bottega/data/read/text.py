@@ -16,7 +16,7 @@ from bottega.core.errors import InputError
 from bottega.data._inspect import written, written_dates
 
 _CHUNK = 1 << 20
-_LONGEST_LINE = 2_000_000  # what DuckDB takes
+LONGEST_LINE = 30_000_000  # bytes: a text may be long
 _LOOKED_AT = 1000  # lines that show how numbers are written
 
 
@@ -101,10 +101,10 @@ def _decode(path: str, encoding: str, copy: str | None) -> None:
                 ) from error
             lines += text.count("\n")
             end = max(text.rfind("\n"), text.rfind("\r"))
-            since = len(text) - end - 1 + (since if end < 0 else 0)
-            if since > _LONGEST_LINE:
+            since = len(text[end + 1 :].encode()) + (since if end < 0 else 0)
+            if since > LONGEST_LINE:
                 raise InputError(
-                    f"Line {lines + 1} of {path!r} is longer than {_LONGEST_LINE:,} characters, so "
+                    f"Line {lines + 1} of {path!r} is longer than {LONGEST_LINE:,} bytes, so "
                     "it is no table of rows; save it with one row per line."
                 )
             if out:
@@ -113,14 +113,22 @@ def _decode(path: str, encoding: str, copy: str | None) -> None:
 
 def header(file: File, kind: str) -> tuple[list[str], str]:
     """Return the column names and the separator of a CSV file."""
-    with _open(file.path) as raw:
-        lines = codecs.getreader("utf-8-sig")(raw)
+    with _lines(file) as lines:
         first = lines.readline()
         separator = "\t" if kind == "tsv" else _separator(first)
-    with _open(file.path) as raw:  # a quoted name may run over several lines: read them afresh
-        lines = codecs.getreader("utf-8-sig")(raw)
-        names = next(csv.reader(lines, delimiter=separator), [])
+    with _lines(file) as lines:  # a quoted name may run over several of them: read them afresh
+        names: list[str] = next(_rows(lines, separator), [])
     return [name.strip() for name in names], separator
+
+
+def _rows(lines: Any, separator: str) -> Any:
+    """Return a reader of the fields of lines, however long they are."""
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
+    return csv.reader(lines, delimiter=separator)
+
+
+def _lines(file: File) -> io.TextIOWrapper:
+    return io.TextIOWrapper(_open(file.path), "utf-8-sig", newline="")
 
 
 def _separator(header: str) -> str:
@@ -155,8 +163,8 @@ def number_habits(file: File, kind: str) -> Habits:
     if separator == ",":
         return Habits(None, set(), set())
     columns: list[set[str]] = [set() for _ in names]
-    with _open(file.path) as raw, suppress(csv.Error):  # what cannot be read is said later
-        rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
+    with _lines(file) as lines, suppress(csv.Error):  # what cannot be read is said later
+        rows = _rows(lines, separator)
         for row in islice(rows, 1, _LOOKED_AT + 1):
             for texts, field in zip(columns, row, strict=False):
                 texts.add(field)
@@ -180,8 +188,8 @@ def slashed_dates(file: File, kind: str) -> set[str]:
     """
     names, separator = header(file, kind)
     first: dict[str, str] = {}
-    with _open(file.path) as raw, suppress(csv.Error):
-        rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
+    with _lines(file) as lines, suppress(csv.Error):
+        rows = _rows(lines, separator)
         for row in islice(rows, 1, _LOOKED_AT + 1):
             for name, field in zip(names, row, strict=False):
                 if name not in first and field not in MISSING_MARKERS:
@@ -221,8 +229,8 @@ def check_headers(files: list[File], kind: str) -> None:
 def odd_line(file: File, kind: str) -> str | None:
     """Find the first line with more or fewer fields than the header."""
     names, separator = header(file, kind)
-    with _open(file.path) as raw:
-        rows = csv.reader(codecs.getreader("utf-8-sig")(raw), delimiter=separator)
+    with _lines(file) as lines:
+        rows = _rows(lines, separator)
         try:
             for row in rows:
                 if row and len(row) != len(names):

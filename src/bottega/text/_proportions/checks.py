@@ -9,7 +9,7 @@ from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.typing import Array, BoolArray, IntArray
 from bottega.text._proportions.cells import presence
 
-__all__ = ["check_known", "check_tags", "refuse_negative", "warn_of_few"]
+__all__ = ["check_counted", "check_known", "check_tags", "refuse_negative", "warn_of_few"]
 
 _FEW = 10  # texts of a set whose resamples are too much alike
 _MOSTLY = 0.5  # of the unread texts without a known stem: beyond it there is a warning
@@ -62,6 +62,13 @@ def refuse_negative(S: Any, owner: str, method: str) -> None:
             "a text if its number is above 0; give zeros and ones, counts or tf-idf, or use a "
             "method with a classifier."
         )
+
+
+def check_counted(key: dict[str, Any], rows: IntArray) -> IntArray:
+    """Return the rows of a set of texts that count, or refuse a set of which none does."""
+    if not len(rows):
+        raise InputError(f"All texts of {key} have weight 0; leave them out.")
+    return rows
 
 
 def warn_of_few(sizes: Sequence[int]) -> None:

@@ -38,6 +38,8 @@ class Proportions(Shown):
         Whether limits are kept within 0 and 1.
     notes : tuple of str
         What to know before using them.
+    several : bool
+        Whether a text may have several labels: then proportions need not sum to one.
     """
 
     classes: tuple[Any, ...]
@@ -49,6 +51,7 @@ class Proportions(Shown):
     bounded: bool = True
     notes: tuple[str, ...] = ()
     _like: str | None = field(default=None)
+    several: bool = False
 
     @property
     def std_error(self) -> FloatArray:
@@ -85,6 +88,7 @@ class Proportions(Shown):
         Proportions
             Rescaled to sum to one, in every replicate too.
         """
+        self._refuse_several("what is left of them has no proportions")
         out = {self._place(name) for name in classes}
         kept = [k for k in range(len(self.classes)) if k not in out]
         if len(kept) < 2:
@@ -117,6 +121,7 @@ class Proportions(Shown):
         data frame
             One row per set of texts: ``difference``, ``std_error``, ``conf_low``, ``conf_high``.
         """
+        self._refuse_several("how they go together is not estimated")
         a, b = self._place(one), self._place(other)
         gap = self.estimate[:, a] - self.estimate[:, b]
         spread = self.replicates[:, :, a] - self.replicates[:, :, b]
@@ -124,6 +129,10 @@ class Proportions(Shown):
         columns: dict[str, Any] = {n: [key[n] for key in self.keys] for n in self._kinds}
         columns |= {"difference": gap, "std_error": spread.std(axis=1, ddof=1)}
         return make_frame(columns | {"conf_low": low, "conf_high": high}, self._like)
+
+    def _refuse_several(self, why: str) -> None:
+        if self.several:
+            raise InputError(f"A text may have several of these labels, and {why}.")
 
     def _place(self, name: Any) -> int:
         if name not in self.classes:
@@ -186,8 +195,10 @@ class Proportions(Shown):
         return draw(columns, classes, level=self.level)
 
 
-def notes_of(method: str) -> tuple[str, ...]:
+def notes_of(method: str, several: bool = False) -> tuple[str, ...]:
     """Return what to know about proportions by a method."""
+    if several:
+        return (*notes_of(method), "A text may have several labels: the sum need not be one.")
     if method == "count":
         return (
             "Counted labels of single texts: wrong where these proportions are not those of the "
