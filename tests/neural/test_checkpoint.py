@@ -20,7 +20,7 @@ OPTIONS = {"max_iter": 12, "batch_size": 16, "keep": 0.7, "batch_norm": True}
 
 
 def model(**more):
-    return NetworkRegressor((6,), **OPTIONS, **more)
+    return NetworkRegressor((6,), **(OPTIONS | more))
 
 
 TIED = model().fit(X, Y)
@@ -36,9 +36,15 @@ def stop_at(epoch):
 
 @pytest.mark.parametrize(
     "more",
-    [{}, {"early_stopping": True}, {"n_starts": 2, "solver": "sgd", "learning_rate": "adaptive"}],
-    ids=["plain", "stopping", "starts"],
+    [
+        {},
+        {"early_stopping": True},
+        {"n_starts": 2, "solver": "sgd", "learning_rate": "adaptive"},
+        {"solver": "lbfgs", "keep": None, "max_fun": 10},
+    ],
+    ids=["plain", "stopping", "starts", "lbfgs"],
 )
+@pytest.mark.filterwarnings("ignore:.*L-BFGS has not converged")
 def test_an_interrupted_training_ends_as_if_it_had_not_been(tmp_path, more):
     file = str(tmp_path / "run.npz")
     straight = model(**more).fit(X, Y)

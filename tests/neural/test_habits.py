@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import skops.io
 import torch
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -57,7 +58,6 @@ def test_its_attributes_are_there():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"max_fun": 10}, "max_iter limits the epochs"),
         ({"lr": 0.1}, "'learning_rate_init'"),
         ({"dropout": 0.1}, "'drop'"),
         ({"epochs": 3}, "'max_iter'"),
@@ -71,11 +71,6 @@ def test_other_words_are_answered_with_ours(given, said):
         NetworkClassifier(**given)
 
 
-def test_its_solver_for_few_rows_is_not_here():
-    with pytest.raises(ParameterError, match=r"solver='lbfgs' is not here.*Give solver='adam'"):
-        NetworkRegressor(solver="lbfgs").fit(X, Y)
-
-
 @pytest.mark.parametrize("more", [{"max_epochs": 3}, {"max_iter": 3, "early_stopping": True}])
 def test_a_batch_of_all_rows_is_all_rows_of_a_fold(more):
     model = NetworkRegressor((3,), batch_size=len(X), **more).fit(X, Y)
@@ -86,6 +81,44 @@ def test_a_warm_start_does_not_choose_by_rows_that_it_has_seen():
     model = NetworkRegressor((3,), max_epochs=3, warm_start=True).fit(X, Y)
     with pytest.raises(ParameterError, match="have seen the rows which would be held out"):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("labels", [np.arange(61) % 3, np.where(Y > 0, "up", "low")])
+def test_a_warm_start_is_for_the_same_classes(labels):
+    model = NetworkClassifier((3,), max_iter=2, warm_start=True).fit(X, LABELS)
+    with pytest.raises(InputError, match=r"same classes.*Previously got \['down' 'up'\]"):
+        model.fit(X, labels)
+
+
+def test_rows_held_out_are_spoken_of_as_in_scikit_learn():
+    plain = NetworkClassifier((3,), max_iter=3).fit(X, LABELS)
+    assert plain.best_loss_ == min(plain.loss_curve_)
+    assert plain.validation_scores_ is plain.best_validation_score_ is None
+    held = clone(plain).set_params(early_stopping=True).fit(X, LABELS)
+    assert held.best_loss_ is None
+    assert held.best_validation_score_ == max(held.validation_scores_)
+    with pytest.raises(ParameterError, match="does not support early_stopping=True"):
+        held.partial_fit(X, LABELS)
+    with pytest.raises(InputError, match=r"too small: of 9 rows 1 .*larger validation_fraction"):
+        held.fit(X[:9], LABELS[:9])
+
+
+def test_a_fall_that_is_too_small_ends_early_stopping():
+    options = {"max_iter": 300, "early_stopping": True, "solver": "sgd", "n_iter_no_change": 4}
+    assert NetworkRegressor((3,), tol=10.0, **options).fit(X, Y).n_iter_ == 6
+    options["n_iter_no_change"] = np.inf
+    assert NetworkRegressor((3,), tol=10.0, **options).fit(X, Y).n_iter_ == 300
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array])
+def test_sparse_rows_are_made_dense(form):
+    dense = np.where(np.abs(X) > 1, X, 0.0)
+    model = NetworkRegressor((3,), max_iter=3)
+    expected = model.fit(dense, Y).predict(dense)
+    assert np.array_equal(model.fit(form(dense), Y).predict(form(dense)), expected)
+    large = sparse.csr_matrix((5_000, 1_000))
+    with pytest.raises(TypeError, match=r"Use '\.toarray\(\)'"):
+        model.fit(large, np.zeros(5_000))
 
 
 def test_rates_that_fall_know_their_end():

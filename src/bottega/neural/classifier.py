@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.params import Choice, ClassWeight, Parameter
 from bottega.neural._network.labels import LabelNetwork
-from bottega.neural._network.table_network import TabularNetwork
+from bottega.neural._network.table_network import TabularNetwork, takes_blocks
 from bottega.neural._network.table_parameters import CARD, SHARED
 from bottega.neural.regressor import NetworkRegressor
 
@@ -100,6 +101,7 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
         epsilon: float = 1e-8,
         max_iter: int | str = "auto",
         max_epochs: int = 200,
+        max_fun: int = 15_000,
         shuffle: bool = True,
         tol: float = 1e-4,
         n_iter_no_change: int = 10,
@@ -151,6 +153,7 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
         self.epsilon = epsilon
         self.max_iter = max_iter
         self.max_epochs = max_epochs
+        self.max_fun = max_fun
         self.shuffle = shuffle
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
@@ -183,6 +186,7 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
             return criteria.BinaryCrossEntropy()
         return criteria.CrossEntropy()
 
+    @available_if(takes_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: one epoch of them.
 

@@ -143,6 +143,8 @@ def _output(graph: GraphWriter, x: str, model: "TabularNetwork") -> str:
     """Write the output activation, or the way back to the units of the response."""
     x = graph.cast(x, graph.onnx.TensorProto.DOUBLE)
     if model.responses_ is not None:
+        if model.out_activation_ == "exp":
+            x = graph.node("Exp", x)
         x = graph.node("Mul", x, graph.constant(model.responses_.scale))
         return graph.node("Add", x, graph.constant(model.responses_.center), to="prediction")
     if model.out_activation_ == "softmax":

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 
 from bottega.core.classes import decided
 from bottega.core.devices import torch_on
-from bottega.core.errors import ParameterError
+from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
 from bottega.core.estimator import Walk
 from bottega.core.losses import Loss, get_loss
 from bottega.core.path import Path
@@ -138,7 +138,10 @@ class Network(LookingInto, Tuned):
         order = self._order(rows)
         ordered = rows if order is None else rows.take(order)
         learned, responses = self._learn_inputs(ordered), self._learn_responses(ordered)
-        return self._work(rows, ordered, learned, responses, self._option("dtype"))
+        dtype = self._option("dtype")
+        if dtype == "auto" and self._option("solver") == "lbfgs":
+            dtype = "float64"  # whose minimum lies below the rounding of single precision
+        return self._work(rows, ordered, learned, responses, dtype)
 
     def _work(
         self, given: Rows, rows: Rows, learned: Any, responses: Any, dtype: str
@@ -201,7 +204,12 @@ class Network(LookingInto, Tuned):
             self.validation_loss_curve_ = found.validation
             self.validation_scores_ = found.scores
             self.best_validation_score_ = max(found.scores)
+        if self._option("early_stopping"):
+            self.best_loss_ = None
         self.__dict__.pop("_earlier", None)
+        short = found.training.falls_short
+        if short is not None and not isinstance(self._option("max_iter"), str):
+            warn_caller(f"{type(self).__name__}: {short}", ConvergenceWarning)
 
     def _keep(
         self, work: "NetworkWork", setting: Mapping[str, Any], training: "NetworkTraining"
@@ -216,7 +224,10 @@ class Network(LookingInto, Tuned):
         self.out_activation_ = work.criterion.out_activation
         self.loss_curve_ = list(training.history.loss)
         self.loss_ = self.loss_curve_[-1]
-        self.best_loss_ = min(self.loss_curve_)
+        self.best_loss_: float | None = min(self.loss_curve_)
+        self.validation_loss_curve_: list[float] | None = None
+        self.validation_scores_: list[float] | None = None
+        self.best_validation_score_: float | None = None
         self.n_iter_, self.t_ = training.epochs, training.seen
         self.n_outputs_ = self._n_outputs(work)
         self._built = training.module
@@ -326,9 +337,10 @@ class Network(LookingInto, Tuned):
         return decided(outputs)
 
     def _forget(self) -> None:
-        warm = getattr(self, "arrays_", None) if self._option("warm_start") else None
+        known = vars(self) if self._option("warm_start") else {}
+        warm = {name: known[name] for name in ("arrays_", "classes_") if name in known}
         super()._forget()
-        if warm is not None:
+        if "arrays_" in warm:
             self._earlier = warm
 
     def __getstate__(self) -> dict[str, Any]:

@@ -29,6 +29,11 @@ def learn_block(model: "TabularNetwork", X: Any, y: Any, classes: Any, sample_we
             f"{type(model).__name__}: class_weight='balanced' needs all rows at once; with "
             "partial_fit give a dict of weights."
         )
+    if model.early_stopping:
+        raise ParameterError(
+            f"{type(model).__name__}: partial_fit does not support early_stopping=True, which "
+            "holds rows out of all there are; give early_stopping=False."
+        )
     if model.learning_rate in ("step", "cosine"):
         raise ParameterError(
             f"{type(model).__name__}: learning_rate={model.learning_rate!r} falls over a number of "

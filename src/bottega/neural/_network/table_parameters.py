@@ -11,6 +11,10 @@ __all__ = ["CARD", "SHARED"]
 _TABLE: Mapping[str, params.Parameter] = {
     **DENSE,
     **TRAINING,
+    "solver": params.Choice(
+        "adam", "sgd", "adagrad", "lbfgs", help="how steps follow from gradients"
+    ),
+    "max_fun": params.Integer(1, help="most evaluations of solver='lbfgs'"),
     "missing": params.Choice("mask", "refuse", help="what to do with missing numbers"),
     "categorical_features": params.Anything(help="columns that are categories, besides texts"),
     "standardize": params.Boolean(help="bring inputs and responses into standard units"),
@@ -46,6 +50,7 @@ _ORDER = (
     "epsilon",
     "max_iter",
     "max_epochs",
+    "max_fun",
     "shuffle",
     "tol",
     "n_iter_no_change",

@@ -121,6 +121,13 @@ class TargetScale:
         center, scale, _ = center_and_scale(y, weight)
         return cls(center, scale)
 
+    @classmethod
+    def of_amounts(cls, y: FloatArray, weight: FloatArray | None) -> "TargetScale":
+        """Learn from responses (n, q) of 0 and more: 0 stays 0, and the mean becomes 1."""
+        unit = np.where(y.any(axis=0), y.max(axis=0), 1.0)  # whose sums do not overflow
+        mean = np.average(y / unit, axis=0, weights=weight) * unit
+        return cls(np.zeros(y.shape[1]), np.where(mean > 0, mean, 1.0))
+
     def inward(self, y: FloatArray) -> FloatArray:
         """Return responses in standard units."""
         return (y - self.center) / self.scale

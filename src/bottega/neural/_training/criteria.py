@@ -19,6 +19,7 @@ __all__ = [
     "CrossEntropy",
     "HuberCost",
     "NetworkCriterion",
+    "PoissonCost",
     "SquaredCost",
 ]
 
@@ -113,6 +114,23 @@ class HuberCost(NetworkCriterion):
         return F.huber_loss(outputs, y, reduction="none", delta=self.delta).sum(1)
 
 
+class PoissonCost(NetworkCriterion):
+    """Half the Poisson deviance of a mean that is the exponential of the output."""
+
+    name = "poisson"
+    has_slopes = True
+    out_activation = "exp"
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.exp(outputs).sub_(y)
+
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (torch.exp(outputs) - y * outputs + torch.xlogy(y, y) - y).sum(1)
+
+    def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
+        return torch.exp(outputs)
+
+
 class BinaryCrossEntropy(NetworkCriterion):
     """Logistic outputs with the binary cross-entropy.
 
@@ -172,5 +190,8 @@ class CrossEntropy(NetworkCriterion):
 
 CRITERIA = {
     each.name: each
-    for each in (SquaredCost, AbsoluteCost, HuberCost, BinaryCrossEntropy, CrossEntropy)
+    for each in (
+        *(SquaredCost, AbsoluteCost, HuberCost, PoissonCost),
+        *(BinaryCrossEntropy, CrossEntropy),
+    )
 }

@@ -117,6 +117,11 @@ class NetworkTraining:
         self.seen = 0  # rows, counted each time
         self.finished = False
 
+    @property
+    def falls_short(self) -> str | None:
+        """What to say where a training ended before it found the minimum it looks for."""
+        return None
+
     def run_epoch(self) -> float:
         """Show every row once; return the mean of the objective over the epoch."""
         w, rules, optimizer = self.weights, self.rules, self.optimizer
