@@ -178,6 +178,12 @@ def test_bad_sequences_are_refused(each):
         model.predict([X[0][:0]])
 
 
+def test_the_decay_of_images_and_sequences_is_a_number():
+    """Only networks on tables choose it."""
+    with pytest.raises(ParameterError, match="alpha='auto' is not allowed"):
+        RecurrentClassifier(alpha="auto").fit(np.ones((4, 3)), [0, 1, 0, 1])
+
+
 def test_one_sequence_in_a_list():
     model = RecurrentClassifier(4, max_iter=1).fit([[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]], [0, 1, 0])
     np.testing.assert_array_equal(

@@ -11,11 +11,11 @@ from sklearn.utils.metaestimators import available_if
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
 from bottega.core.losses import Loss, get_loss
-from bottega.core.params import Choice, Parameter, Real
+from bottega.core.params import Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 from bottega.neural._network.table_network import TabularNetwork, takes_blocks
-from bottega.neural._network.table_parameters import CARD, SHARED
+from bottega.neural._network.table_parameters import CARD, LOSS, SHARED
 from bottega.neural._network.tables import TargetScale
 
 if TYPE_CHECKING:
@@ -206,9 +206,8 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     seed gives the same network on the same machine and number of threads.
 
     The path looks at 1, 2, 3, ... epochs, then at steps of 15 %, and doubles its length while the
-    held-out loss falls in the later half.
-
-    A training whose loss leaves the range of numbers is stopped with an error that names the step.
+    held-out loss falls in the later half. A training whose loss leaves the range of numbers is
+    stopped with an error that names the step. Small sparse tables are made dense.
 
     Cost: :math:`6 n W` operations an epoch with W weights. Not for small tables with few inputs
     that act by thresholds, where trees are better, nor where a formula is wanted.
@@ -233,7 +232,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "hidden_layer_sizes": SHARED["hidden_layer_sizes"],
-        "loss": Choice("squared_error", "absolute_error", "huber", "poisson", help="loss of a row"),
+        "loss": LOSS,
         "huber_delta": Real(0, open_low=True, help="where Huber's loss becomes linear"),
         **{name: each for name, each in SHARED.items() if name != "hidden_layer_sizes"},
     }

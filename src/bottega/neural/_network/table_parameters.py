@@ -6,7 +6,7 @@ from typing import Any
 from bottega.core import params
 from bottega.neural._network.parameters import DENSE, TRAINING
 
-__all__ = ["CARD", "SHARED"]
+__all__ = ["CARD", "LOSS", "SHARED"]
 
 _TABLE: Mapping[str, params.Parameter] = {
     **DENSE,
@@ -73,6 +73,7 @@ _ORDER = (
     "verbose",
 )
 SHARED: Mapping[str, params.Parameter] = {name: _TABLE[name] for name in _ORDER}
+LOSS = params.Choice("squared_error", "absolute_error", "huber", "poisson", help="loss of a row")
 
 CARD: dict[str, Any] = {
     "method": "network",
