@@ -25,6 +25,11 @@ from bottega.neural._training.weights import Weights
 __all__ = ["History", "NetworkTraining", "TrainingDiverged", "TrainingRules"]
 
 
+# Predicted at once, at most: of larger blocks the layers would not fit into a processor's memory.
+_ROWS = 8192
+_NUMBERS = 2**20
+
+
 class TrainingDiverged(BottegaError, ArithmeticError):
     """The loss left the range of numbers, and the training was stopped."""
 
@@ -200,23 +205,22 @@ class NetworkTraining:
         return f"batches of {size} rows", smaller if size > 1 else "fewer or smaller layers"
 
     @torch.no_grad()
-    def outputs(self, inputs: Any, at_once: int = 8192) -> torch.Tensor:
+    def outputs(self, inputs: Any) -> torch.Tensor:
         """Return the outputs of the module for all rows of `inputs`, as it predicts."""
-        return evaluate(self.module, inputs, at_once, self.rules.autocast)
+        return evaluate(self.module, inputs, self.rules.autocast)
 
 
 @torch.no_grad()
 def evaluate(
-    module: torch.nn.Module,
-    inputs: tuple[torch.Tensor, ...],
-    at_once: int = 8192,
-    autocast: bool = False,
+    module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], autocast: bool = False
 ) -> torch.Tensor:
     """Return the outputs of a module for all rows, some at once, as it predicts.
 
     Dropout and noise are off, and batch normalisation uses its running means.
     """
     module.eval()
+    numbers = max(inputs[0][:1].numel(), 1)  # of a row
+    at_once = min(max(_NUMBERS // numbers, 1), _ROWS)
     parts = zip(*(each.split(at_once) for each in inputs), strict=True)
     with torch.autocast(inputs[0].device.type, torch.bfloat16, autocast):
         found = [module(*part) for part in parts]
