@@ -1,5 +1,8 @@
 """What people bring along: scikit-learn's words, grids, modules of their own, odd rows."""
 
+import os
+from functools import partial
+
 import numpy as np
 import pytest
 import skops.io
@@ -158,14 +161,32 @@ def test_the_seed_decides_the_dropout_of_a_given_module():
     assert torch.equal(state, torch.get_rng_state())
 
 
-def test_a_compiled_module_is_the_same_network(monkeypatch):
-    """The compiler itself takes a minute: what is tested is that its module is trained."""
-    seen = []
-    monkeypatch.setattr(torch, "compile", lambda module: seen.append(module) or module)
-    compiled = NetworkRegressor((4,), max_iter=3, compile=True).fit(X, Y)
-    assert seen
-    plain = NetworkRegressor((4,), max_iter=3).fit(X, Y)
+def compiled_as_plain():
+    options = {"max_iter": 3, "batch_size": 61, "batch_norm": True}
+    compiled = NetworkRegressor((4,), compile=True, **options).fit(X, Y)
+    plain = NetworkRegressor((4,), **options).fit(X, Y)
     assert compiled.predict(X) == pytest.approx(plain.predict(X), rel=1e-9)  # other order of sums
+    return compiled
+
+
+@pytest.mark.slow  # PyTorch loads its compiler
+def test_a_compiled_module_is_the_same_network(monkeypatch):
+    """All of torch.compile but the C++ that it writes: the graphs forward and back are run."""
+    compile_with = partial(torch.compile, backend="aot_eager")
+    seen = []
+    monkeypatch.setattr(torch, "compile", lambda one: seen.append(one) or compile_with(one))
+    compiled = compiled_as_plain()
+    assert seen == [compiled._module()]
+
+
+@pytest.mark.skipif(
+    os.environ.get("BOTTEGA_REQUIRE_ALL") != "1",
+    reason="the C++ compiler takes up to a minute: it is run with BOTTEGA_REQUIRE_ALL=1",
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's of itself
+@pytest.mark.slow
+def test_what_the_compiler_makes_is_the_same_network():
+    compiled_as_plain()
 
 
 # ---- odd rows ------------------------------------------------------------------------------------
