@@ -209,6 +209,28 @@ def test_batch_normalisation_of_one_row_is_refused():
     ConvolutionalClassifier((2,), batch_size=1, max_iter=1).fit(images, [0, 1] * 3)
 
 
+def test_equal_responses_are_predicted_as_they_are():
+    model = NetworkRegressor((4,), max_iter=2)
+    found = model.fit(X, np.full(61, 3e-5)).predict(X)
+    assert found == pytest.approx(np.full(61, 3e-5), rel=1e-14)  # the mean of copies is rounded
+    two = model.fit(X, np.column_stack([Y, np.full(61, 1e9)])).predict(X)
+    assert two[:, 1] == pytest.approx(np.full(61, 1e9), rel=1e-14)
+    assert np.std(two[:, 0]) > 0
+    code = Autoencoder(1, max_iter=1, standardize=True).fit(np.column_stack([X, np.full(61, 5.0)]))
+    assert code.inverse_transform([[0.0], [2.0]])[:, 3] == pytest.approx([5.0, 5.0], rel=1e-14)
+
+
+def test_words_that_are_no_first_weights_are_refused():
+    with pytest.raises(ParameterError, match=r"init='gauss' is not allowed.*'gaussian'"):
+        NetworkRegressor(init="gauss").fit(X, Y)
+
+
+def test_means_of_far_points_are_finite():
+    model = NetworkRegressor((4,), loss="poisson", max_iter=5).fit(X, np.exp(Y))
+    for way in np.eye(3):
+        assert np.isfinite(model.predict([1e9 * way, -1e9 * way])).all()
+
+
 def test_networks_that_no_memory_holds_are_refused():
     with pytest.raises(InputError, match=r"too little memory for the weights.*smaller layers"):
         NetworkRegressor((10**12, 10**6), max_iter=1).fit(X, Y)
@@ -235,6 +257,11 @@ def test_weights_of_any_size(dtype):
 def test_large_numbers_are_encoded_without_warnings():
     model = Autoencoder(max_iter=1).fit(X * 1e300)
     assert np.isfinite(model.transform(X * 1e300)).all()
+
+
+def test_more_dimensions_than_images_have_are_refused():
+    with pytest.raises(InputError, match=r"\(4, 1, 2, 3, 3\); images come as \(n, height"):
+        ConvolutionalClassifier().fit(np.ones((4, 1, 2, 3, 3)), [0, 1, 0, 1])
 
 
 def test_no_images_are_refused():

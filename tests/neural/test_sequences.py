@@ -194,7 +194,8 @@ def test_one_sequence_in_a_list():
 def test_forms_of_sequences():
     assert packed(np.zeros((4, 3))) is None
     assert packed([[1.0, 2.0], [3.0, 4.0]]) is None  # a table written as lists
-    assert packed(["ab", "cd"]) is None
+    with pytest.raises(InputError, match="X holds texts, such as 'ab'"):
+        packed(["ab", "cd"])
     rows, d = packed([[1.0], [3.0, 4.0]])
     assert (rows.tolist(), d) == ([[1, 1, 0], [2, 3, 4]], 1)
     rows, d = packed(np.arange(12.0).reshape(1, 3, 4))

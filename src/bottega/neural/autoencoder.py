@@ -197,9 +197,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
         columns = TargetScale.of(rows.X, rows.weight, True)
         if self.standardize:
             return columns
-        spread = np.std(rows.X / columns.scale.max(), axis=0) * columns.scale.max()
-        common = float(np.sqrt(np.mean((spread / columns.scale.max()) ** 2)))
-        scale = (common if common > 1e-12 else 1.0) * columns.scale.max()
+        largest = float(columns.scale.max()) or 1.0
+        common = float(np.sqrt(np.mean(np.var(rows.X / largest, axis=0))))
+        scale = (common if common > 1e-12 else 1.0) * largest
         return TargetScale(columns.center, np.full(rows.X.shape[1], scale))
 
     def _learn_responses(self, rows: Rows) -> TargetScale:

@@ -144,7 +144,9 @@ def _output(graph: GraphWriter, x: str, model: "TabularNetwork") -> str:
     x = graph.cast(x, graph.onnx.TensorProto.DOUBLE)
     if model.responses_ is not None:
         if model.out_activation_ == "exp":
-            x = graph.node("Exp", x)
+            from bottega.neural._training.criteria import LARGEST_LOG
+
+            x = graph.node("Exp", graph.node("Min", x, graph.constant(np.array(LARGEST_LOG))))
         x = graph.node("Mul", x, graph.constant(model.responses_.scale))
         return graph.node("Add", x, graph.constant(model.responses_.center), to="prediction")
     if model.out_activation_ == "softmax":

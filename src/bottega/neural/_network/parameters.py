@@ -12,7 +12,20 @@ from bottega.core import params
 from bottega.core.folds import Folds
 from bottega.neural._training.schedules import SCHEDULES
 
-__all__ = ["DEFAULTS", "DENSE", "TRAINING", "EpochCount", "LayerSizes"]
+__all__ = ["DEFAULTS", "DENSE", "TRAINING", "EpochCount", "GivenWeights", "LayerSizes"]
+
+
+@dataclass(frozen=True)
+class GivenWeights(params.Anything):
+    """First weights that are given: a pair (coefs, intercepts), or a fitted network."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return True for all but words; whether weights fit is seen when the layers are made."""
+        return not isinstance(value, str)
+
+    def describe(self) -> str:
+        """Return the words for weights."""
+        return "a pair (coefs, intercepts), or a fitted network"
 
 
 @dataclass(frozen=True)
@@ -49,7 +62,7 @@ DENSE: Mapping[str, params.Parameter] = {
     "activation": params.Choice(*ACTIVATIONS, help="what a hidden unit makes of its sum"),
     "init": params.AnyOf(
         params.Choice("auto", "near_zero", "gaussian", "xavier", "he"),
-        params.Anything(),
+        GivenWeights(),
         help="where the weights start",
     ),
     "init_scale": params.Real(0, open_low=True, help="standard deviation of init='gaussian'"),

@@ -108,7 +108,10 @@ class TableScale:
 @stored
 @dataclass(frozen=True)
 class TargetScale:
-    """What brings responses into standard units, and predictions back."""
+    """What brings responses into standard units, and predictions back.
+
+    The scale of responses that are all equal is 0: what is predicted is what they are.
+    """
 
     center: FloatArray
     scale: FloatArray
@@ -119,7 +122,7 @@ class TargetScale:
         if not standardize:
             return cls(np.zeros(y.shape[1]), np.ones(y.shape[1]))
         center, scale, _ = center_and_scale(y, weight)
-        return cls(center, scale)
+        return cls(center, np.where(y.min(axis=0) == y.max(axis=0), 0.0, scale))
 
     @classmethod
     def of_amounts(cls, y: FloatArray, weight: FloatArray | None) -> "TargetScale":
@@ -130,7 +133,7 @@ class TargetScale:
 
     def inward(self, y: FloatArray) -> FloatArray:
         """Return responses in standard units."""
-        return (y - self.center) / self.scale
+        return (y - self.center) / np.where(self.scale > 0, self.scale, 1.0)
 
     def outward(self, z: FloatArray) -> FloatArray:
         """Return predictions in the units of the responses."""

@@ -180,7 +180,7 @@ def trained(
     if starts > 1 or stops:
         train, held = _held_out_part(model, work)
     file = _checkpoint(model, work, setting, epochs)
-    before = file.read()
+    before = file.begin()
     best: Trained | None = None
     for start in range(starts):
         found = Trained(model._training(train, setting, start))

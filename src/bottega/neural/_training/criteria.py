@@ -14,6 +14,7 @@ import torch.nn.functional as F  # noqa: N812
 
 __all__ = [
     "CRITERIA",
+    "LARGEST_LOG",
     "AbsoluteCost",
     "BinaryCrossEntropy",
     "CrossEntropy",
@@ -22,6 +23,9 @@ __all__ = [
     "PoissonCost",
     "SquaredCost",
 ]
+
+
+LARGEST_LOG = 80.0  # whose exponential single precision still holds
 
 
 class NetworkCriterion(ABC):
@@ -128,7 +132,7 @@ class PoissonCost(NetworkCriterion):
         return (torch.exp(outputs) - y * outputs + torch.xlogy(y, y) - y).sum(1)
 
     def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
-        return torch.exp(outputs)
+        return torch.exp(outputs.clamp(max=LARGEST_LOG))
 
 
 class BinaryCrossEntropy(NetworkCriterion):

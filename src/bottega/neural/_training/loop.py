@@ -171,8 +171,9 @@ class NetworkTraining:
         """Return the mean over the epoch's rows, with the penalty; refuse one that is no number."""
         found = torch.stack(losses)
         total = float(found.double().cpu() @ torch.tensor(sizes, dtype=torch.float64)) / sum(sizes)
-        if not isfinite(total):
-            bad = int(torch.nonzero(~torch.isfinite(found))[0])
+        if not isfinite(total) or not bool(torch.isfinite(self.weights.values).all()):
+            steps = torch.nonzero(~torch.isfinite(found))
+            bad = int(steps[0]) if len(steps) else len(losses) - 1
             raise TrainingDiverged(
                 f"The loss is no longer a finite number at step {self.steps + bad + 1} (epoch "
                 f"{self.epochs + 1}, batch {bad + 1}): the steps are too long. Lower "
