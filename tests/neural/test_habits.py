@@ -179,6 +179,17 @@ def test_a_compiled_module_is_the_same_network(monkeypatch):
     assert seen == [compiled._module()]
 
 
+def test_a_compiler_that_is_not_there_is_said(monkeypatch):
+    error = type("InductorError", (RuntimeError,), {"__module__": "torch._inductor.exc"})
+
+    def fails(*inputs):
+        raise error("No working C++ compiler found")
+
+    monkeypatch.setattr(torch, "compile", lambda module: fails)
+    with pytest.raises(ParameterError, match=r"No working C\+\+ compiler.*give compile=False"):
+        NetworkRegressor((4,), max_iter=1, compile=True).fit(X, Y)
+
+
 @pytest.mark.skipif(
     os.environ.get("BOTTEGA_REQUIRE_ALL") != "1",
     reason="the C++ compiler takes up to a minute: it is run with BOTTEGA_REQUIRE_ALL=1",

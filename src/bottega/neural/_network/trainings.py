@@ -15,6 +15,7 @@ from bottega.neural._network.modules import first_module, seed_of_start
 from bottega.neural._network.work import NetworkWork, arrays_of, load_arrays
 from bottega.neural._training.batches import without_single_rows
 from bottega.neural._training.checkpoint import Checkpoint, fingerprint
+from bottega.neural._training.compiled import CompiledForward
 from bottega.neural._training.limited_memory import LimitedMemory
 from bottega.neural._training.loop import NetworkTraining, TrainingRules
 from bottega.neural._training.memory import memory_for
@@ -99,7 +100,7 @@ def _new_training(
         weights,
         torch.Generator().manual_seed(seed_of_start(work.seed, start) + 1),
         EpochPatience(float(option("tol")), option("n_iter_no_change")),
-        forward=torch.compile(module) if option("compile") else None,
+        forward=CompiledForward(module) if option("compile") else None,
     )
 
 
