@@ -185,7 +185,7 @@ def test_a_compiler_that_is_not_there_is_said(monkeypatch):
     def fails(*inputs):
         raise error("No working C++ compiler found")
 
-    monkeypatch.setattr(torch, "compile", lambda module: fails)
+    monkeypatch.setattr(torch, "compile", lambda _: fails)
     with pytest.raises(ParameterError, match=r"No working C\+\+ compiler.*give compile=False"):
         NetworkRegressor((4,), max_iter=1, compile=True).fit(X, Y)
 
