@@ -69,8 +69,10 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
     Notes
     -----
     All pairs of places are compared: an epoch costs :math:`O(n T^2 w + n T w^2)` for n sequences of
-    T steps and width w. Long sequences take much memory. The maps (`attention_maps`) say where the
-    network looks, not why it decides.
+    T steps and width w. Their weights are not kept, so the memory is that of the places; only maps
+    (`attention_maps`), which say where the network looks, not why it decides, take that of the
+    pairs. ``attention="dot"`` has products alone, which are taken in another order: :math:`O(n T
+    w^2)`.
 
     Sequences of unequal length are filled up; what fills them up is neither looked at nor counted.
     A row of a table is read as a sequence of single numbers, in the order of the columns; where
@@ -115,7 +117,7 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
             "Shows where it looks.",
         ),
         weaknesses=(
-            "Cost and memory grow with the square of the length.",
+            "The cost grows with the square of the length.",
             "Learns the meaning of order from data, and needs more of them.",
         ),
         assumptions=("What matters is in pairs of places.",),

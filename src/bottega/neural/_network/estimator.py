@@ -50,6 +50,11 @@ class Network(LookingInto, Tuned):
 
     _most_at_once: ClassVar[int] = 200  # rows of a batch where its size is "auto"
 
+    best_loss_: float | None
+    best_validation_score_: float | None
+    validation_loss_curve_: list[float] | None
+    validation_scores_: list[float] | None
+
     # ------------------------------------------------------------------ hooks of a subclass
 
     def _learn_inputs(self, rows: Rows) -> Any:
@@ -224,10 +229,9 @@ class Network(LookingInto, Tuned):
         self.out_activation_ = work.criterion.out_activation
         self.loss_curve_ = list(training.history.loss)
         self.loss_ = self.loss_curve_[-1]
-        self.best_loss_: float | None = min(self.loss_curve_)
-        self.validation_loss_curve_: list[float] | None = None
-        self.validation_scores_: list[float] | None = None
-        self.best_validation_score_: float | None = None
+        self.best_loss_ = min(self.loss_curve_)
+        self.validation_loss_curve_ = self.validation_scores_ = None
+        self.best_validation_score_ = None
         self.n_iter_, self.t_ = training.epochs, training.seen
         self.n_outputs_ = self._n_outputs(work)
         self._built = training.module

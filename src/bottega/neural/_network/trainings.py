@@ -216,7 +216,8 @@ def trained(
 def _held_out_part(model: "Network", work: NetworkWork) -> tuple[NetworkWork, NetworkWork]:
     """Return the rows to train on and those held out, of every class the same share."""
     pairs, _ = model._held_out(work.rows, float(model._option("validation_fraction")))
-    train, held = pairs[0] if pairs else ([], [])
+    none = np.empty(0, dtype=np.int64)
+    train, held = pairs[0] if pairs else (none, none)
     if len(held) < 2:
         raise InputError(
             f"The validation set is too small: of {len(work.rows)} rows {len(held)} would be held "

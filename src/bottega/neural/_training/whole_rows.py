@@ -12,7 +12,7 @@ __all__ = ["WholeTraining"]
 class WholeTraining(NetworkTraining):
     """A training whose epochs are steps of L-BFGS on the whole objective."""
 
-    optimizer: LimitedMemory
+    optimizer: LimitedMemory  # type: ignore[assignment]  # which evaluates by itself
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
