@@ -82,9 +82,9 @@ _LAYERS: dict[str, Any] = {
 THEIRS: dict[str, dict[str, Any]] = {
     "DensityClusters": {"eps": 0.5},
     "KernelRidge": {"alpha": 1.0, "kernel": "linear", "gamma": None, "fit_intercept": False},
+    "NaiveBayes": {"distributions": "gaussian"},
     "NetworkClassifier": _LAYERS,
     "NetworkRegressor": _LAYERS,
-    "NaiveBayes": {"distributions": "gaussian"},
     "NonnegativeFactorization": {"n_components": None},
     "SupportVectorClassifier": {"probability": False},
     "SupportVectorRegressor": {"C": 1.0, "epsilon": 0.1},

@@ -56,6 +56,15 @@ def test_the_file_predicts_the_same(model, tmp_path):
     assert found == pytest.approx(expected, abs=1e-5 if model.dtype == "float32" else 1e-11)
 
 
+def test_the_file_of_several_labels(tmp_path):
+    run = evaluator()
+    labels = np.column_stack([Y > 0, Y > 1, Y < 0.5]).astype(int)
+    model = NetworkClassifier((5,), max_iter=3).fit(FRAME[["far"]], labels)
+    X = FRAME[["far"]].to_numpy()
+    (found,) = run(str(model.to_onnx(tmp_path / "model.onnx"))).run(None, {"X": X})
+    assert found == pytest.approx(model.predict_proba(FRAME[["far"]]), abs=1e-11)
+
+
 def test_without_onnx_one_sentence_says_what_to_install(monkeypatch, tmp_path):
     model = NetworkRegressor((3,), max_iter=1).fit(FRAME[["far"]], Y)
 

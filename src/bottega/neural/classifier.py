@@ -9,7 +9,7 @@ from sklearn.utils.metaestimators import available_if
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.params import Choice, ClassWeight, Parameter
-from bottega.neural._network.labels import LabelNetwork
+from bottega.neural._network.several_labels import SeveralLabels
 from bottega.neural._network.table_network import TabularNetwork, takes_blocks
 from bottega.neural._network.table_parameters import CARD, SHARED
 from bottega.neural.regressor import NetworkRegressor
@@ -21,7 +21,7 @@ __all__ = ["NetworkClassifier"]
 
 
 @documented_like(NetworkRegressor)
-class NetworkClassifier(LabelNetwork, TabularNetwork):
+class NetworkClassifier(SeveralLabels, TabularNetwork):
     r"""Classify by layers of units, whose weights are learned by gradient steps.
 
     As `NetworkRegressor`, with outputs that give probabilities: of two classes one logistic
@@ -51,6 +51,10 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
     Path, order, units, seeds and cost are as in `NetworkRegressor`. Without hidden layers it is
     logistic regression. The length of the path follows the cross-entropy, the choice along it the
     loss that is asked for. Equal probabilities go to the first class.
+
+    Where y has several columns of 0 and 1, each is a label that a row may bear beside others: there
+    is a logistic output per label, ``predict`` and ``predict_proba`` give a column per label, and
+    errors are shares of wrong entries.
 
     Examples
     --------
@@ -180,6 +184,8 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
     def _criterion(self) -> "NetworkCriterion":
         from bottega.neural._training import criteria
 
+        if self._several:
+            return criteria.LabelsCost()
         if self.out_activation == "softmax":
             return criteria.CrossEntropy()
         if self.out_activation == "logistic" or len(self.classes_) == 2:

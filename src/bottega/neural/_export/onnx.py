@@ -151,6 +151,8 @@ def _output(graph: GraphWriter, x: str, model: "TabularNetwork") -> str:
         return graph.node("Add", x, graph.constant(model.responses_.center), to="prediction")
     if model.out_activation_ == "softmax":
         return graph.node("Softmax", x, axis=1, to="probabilities")
+    if getattr(model, "_several", False):
+        return graph.node("Sigmoid", x, to="probabilities")
     p = graph.node("Sigmoid", x)
     if model.n_outputs_ == 1:
         q = graph.node("Sub", graph.constant(np.ones(())), p)

@@ -329,7 +329,8 @@ class Network(LookingInto, Tuned):
             self._numbers(outputs, held.criterion, held.responses), "predict"
         )
         if is_classifier(self):
-            return float(np.average(predicted == y, weights=w))
+            right = (predicted == y).reshape(len(y), -1).all(axis=1)  # all labels of a row
+            return float(np.average(right, weights=w))
         gap, spread = y - predicted, y - np.average(y, axis=0, weights=w)
         total = float((w @ spread**2).sum())
         return 1 - float((w @ gap**2).sum()) / total if total > 0 else 0.0

@@ -19,6 +19,7 @@ __all__ = [
     "BinaryCrossEntropy",
     "CrossEntropy",
     "HuberCost",
+    "LabelsCost",
     "NetworkCriterion",
     "PoissonCost",
     "SquaredCost",
@@ -164,6 +165,15 @@ class BinaryCrossEntropy(NetworkCriterion):
             return torch.cat([1 - p, p], 1)
         total = p.sum(1, keepdim=True)
         return torch.where(total > 0, p / total, 1 / p.shape[1])
+
+
+class LabelsCost(BinaryCrossEntropy):
+    """Logistic outputs, one for each label that a row may bear beside others."""
+
+    name = "labels"
+
+    def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(outputs)
 
 
 class CrossEntropy(NetworkCriterion):
