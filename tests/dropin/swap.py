@@ -7,9 +7,9 @@ and when less than `BAR` of the counted tests pass.
 Some defaults of ours would decide most numbers: the ridge, the lasso and the elastic net penalise
 each input on its own scale, kernel ridge takes a Gaussian kernel and chooses its penalty, support
 vectors of numbers count in standard deviations of the response, density clusters and nonnegative
-factors choose their radius and number, naive Bayes the families of inputs. These tests run with
-scikit-learn's defaults in such cases, so that they test something; with DROPIN_AS_IT_IS=1 in the
-environment they run with ours and are counted only.
+factors choose their radius and number, naive Bayes the families of inputs, networks their epochs.
+These tests run with scikit-learn's defaults in such cases, so that they test something; with
+DROPIN_AS_IT_IS=1 in the environment they run with ours and are counted only.
 
 Without a seed our classes draw one afresh. Here it is the next of a fixed sequence in each test, so
 that a run can be repeated.
@@ -68,12 +68,23 @@ SWAPPED = (
     ("feature_selection", "VarianceThreshold", "latent.VarianceFilter"),
     ("naive_bayes", "GaussianNB", "classify.NaiveBayes"),
     ("svm", "LinearSVC", "kernel.LinearSVM"),
+    ("neural_network", "MLPClassifier", "neural.NetworkClassifier"),
+    ("neural_network", "MLPRegressor", "neural.NetworkRegressor"),
 )
+_LAYERS: dict[str, Any] = {
+    "hidden_layer_sizes": (100,),
+    "alpha": 1e-4,
+    "learning_rate": "constant",
+    "learning_rate_init": 0.001,
+    "max_iter": 200,
+}
 # Defaults of theirs that decide most numbers.
 THEIRS: dict[str, dict[str, Any]] = {
     "DensityClusters": {"eps": 0.5},
     "KernelRidge": {"alpha": 1.0, "kernel": "linear", "gamma": None, "fit_intercept": False},
     "NaiveBayes": {"distributions": "gaussian"},
+    "NetworkClassifier": _LAYERS,
+    "NetworkRegressor": _LAYERS,
     "NonnegativeFactorization": {"n_components": None},
     "SupportVectorClassifier": {"probability": False},
     "SupportVectorRegressor": {"C": 1.0, "epsilon": 0.1},
@@ -104,6 +115,7 @@ MODULES = (
     "sklearn.mixture.tests.test_gaussian_mixture",
     "sklearn.feature_selection.tests.test_variance_threshold",
     "sklearn.tests.test_naive_bayes",
+    "sklearn.neural_network.tests.test_mlp",
 )
 
 

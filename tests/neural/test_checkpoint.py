@@ -20,7 +20,7 @@ OPTIONS = {"max_iter": 12, "batch_size": 16, "keep": 0.7, "batch_norm": True}
 
 
 def model(**more):
-    return NetworkRegressor((6,), **OPTIONS, **more)
+    return NetworkRegressor((6,), **(OPTIONS | more))
 
 
 TIED = model().fit(X, Y)
@@ -36,9 +36,15 @@ def stop_at(epoch):
 
 @pytest.mark.parametrize(
     "more",
-    [{}, {"early_stopping": True}, {"n_starts": 2, "solver": "sgd", "learning_rate": "adaptive"}],
-    ids=["plain", "stopping", "starts"],
+    [
+        {},
+        {"early_stopping": True},
+        {"n_starts": 2, "solver": "sgd", "learning_rate": "adaptive"},
+        {"solver": "lbfgs", "keep": None, "max_fun": 10},
+    ],
+    ids=["plain", "stopping", "starts", "lbfgs"],
 )
+@pytest.mark.filterwarnings("ignore:.*L-BFGS has not converged")
 def test_an_interrupted_training_ends_as_if_it_had_not_been(tmp_path, more):
     file = str(tmp_path / "run.npz")
     straight = model(**more).fit(X, Y)
@@ -104,3 +110,35 @@ def test_a_file_of_another_training_is_refused(tmp_path):
         other.write_bytes(content)
         with pytest.raises(InputError, match="is no checkpoint of a training"):
             model(checkpoint=str(other)).fit(X, Y)
+
+
+def test_a_full_disk_does_not_end_a_training(tmp_path, monkeypatch):
+    write, calls = checkpoint.write_atomically, []
+
+    def filled(path, content):
+        calls.append(path)
+        if len(calls) > 3:
+            raise InputError(f"Cannot write {str(path)!r}: No space left on device.")
+        return write(path, content)
+
+    monkeypatch.setattr(checkpoint, "write_atomically", filled)
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    file = str(tmp_path / "run.npz")
+    with pytest.warns(RuntimeWarning, match=r"goes on, and its checkpoint stays.*No space left"):
+        found = model(checkpoint=file).fit(X, Y)
+    assert np.array_equal(found.predict(X), model().fit(X, Y).predict(X))
+    monkeypatch.undo()
+    seen = []
+    with progress.listen(seen.append):
+        model(checkpoint=file).fit(X, Y)
+    assert seen[0].done == 3  # the two epochs that were still written are not run again
+
+
+def test_a_file_that_cannot_be_written_is_said_before_the_first_epoch(tmp_path):
+    seen = []
+    with (
+        pytest.raises(InputError, match="Choose a folder that exists"),
+        progress.listen(seen.append),
+    ):
+        model(checkpoint=str(tmp_path / "missing" / "run.npz")).fit(X, Y)
+    assert not seen

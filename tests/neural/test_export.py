@@ -35,6 +35,7 @@ def evaluator():
     [
         NetworkRegressor((5, 4), activation="tanh", batch_norm=True),
         NetworkRegressor((5,), activation="leaky_relu", dtype="float32"),
+        NetworkRegressor((5,), activation="relu", loss="poisson"),
         NetworkClassifier((5,)),
         NetworkClassifier((5,), activation="logistic", out_activation="softmax"),
         NetworkClassifier((5,), activation="identity", out_activation="logistic"),
@@ -45,13 +46,23 @@ def test_the_file_predicts_the_same(model, tmp_path):
     run = evaluator()
     labels = Y > 0.5 if getattr(model, "out_activation", "") == "auto" else np.digitize(Y, [0, 1])
     regression = isinstance(model, NetworkRegressor)
-    model.set_params(max_iter=5).fit(FRAME, Y if regression else labels)
+    amounts = Y - Y.min() if getattr(model, "loss", "") == "poisson" else Y
+    model.set_params(max_iter=5).fit(FRAME, amounts if regression else labels)
     file = model.to_onnx(tmp_path / "model.onnx")
     X = model.columns_in_.read(model, FRAME)
     (found,) = run(str(file)).run(None, {"X": X})
     expected = model.predict(FRAME)[:, None] if regression else model.predict_proba(FRAME)
     # Single precision rounds in another order.
     assert found == pytest.approx(expected, abs=1e-5 if model.dtype == "float32" else 1e-11)
+
+
+def test_the_file_of_several_labels(tmp_path):
+    run = evaluator()
+    labels = np.column_stack([Y > 0, Y > 1, Y < 0.5]).astype(int)
+    model = NetworkClassifier((5,), max_iter=3).fit(FRAME[["far"]], labels)
+    X = FRAME[["far"]].to_numpy()
+    (found,) = run(str(model.to_onnx(tmp_path / "model.onnx"))).run(None, {"X": X})
+    assert found == pytest.approx(model.predict_proba(FRAME[["far"]]), abs=1e-11)
 
 
 def test_without_onnx_one_sentence_says_what_to_install(monkeypatch, tmp_path):

@@ -80,11 +80,12 @@ def test_activations(activation, by_hand):
     assert_agree(training)
 
 
-@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber"])
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "huber", "poisson"])
 def test_losses_of_numbers(loss):
     X, y = sample()
     model = NetworkRegressor((4,), loss=loss, activation="tanh", huber_delta=0.7)
-    assert_agree(training_of(model, X, np.column_stack([y, -(y**2)])))
+    two = np.column_stack([y, -(y**2)])
+    assert_agree(training_of(model, X, np.exp(two) if loss == "poisson" else two))
 
 
 @pytest.mark.parametrize("out_activation", ["auto", "softmax", "logistic"])

@@ -1,9 +1,13 @@
 """What people bring along: scikit-learn's words, grids, modules of their own, odd rows."""
 
+import os
+from functools import partial
+
 import numpy as np
 import pytest
 import skops.io
 import torch
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -57,7 +61,6 @@ def test_its_attributes_are_there():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"max_fun": 10}, "max_iter limits the epochs"),
         ({"lr": 0.1}, "'learning_rate_init'"),
         ({"dropout": 0.1}, "'drop'"),
         ({"epochs": 3}, "'max_iter'"),
@@ -71,11 +74,6 @@ def test_other_words_are_answered_with_ours(given, said):
         NetworkClassifier(**given)
 
 
-def test_its_solver_for_few_rows_is_not_here():
-    with pytest.raises(ParameterError, match=r"solver='lbfgs' is not here.*Give solver='adam'"):
-        NetworkRegressor(solver="lbfgs").fit(X, Y)
-
-
 @pytest.mark.parametrize("more", [{"max_epochs": 3}, {"max_iter": 3, "early_stopping": True}])
 def test_a_batch_of_all_rows_is_all_rows_of_a_fold(more):
     model = NetworkRegressor((3,), batch_size=len(X), **more).fit(X, Y)
@@ -86,6 +84,44 @@ def test_a_warm_start_does_not_choose_by_rows_that_it_has_seen():
     model = NetworkRegressor((3,), max_epochs=3, warm_start=True).fit(X, Y)
     with pytest.raises(ParameterError, match="have seen the rows which would be held out"):
         model.fit(X, Y)
+
+
+@pytest.mark.parametrize("labels", [np.arange(61) % 3, np.where(Y > 0, "up", "low")])
+def test_a_warm_start_is_for_the_same_classes(labels):
+    model = NetworkClassifier((3,), max_iter=2, warm_start=True).fit(X, LABELS)
+    with pytest.raises(InputError, match=r"same classes.*Previously got \['down' 'up'\]"):
+        model.fit(X, labels)
+
+
+def test_rows_held_out_are_spoken_of_as_in_scikit_learn():
+    plain = NetworkClassifier((3,), max_iter=3).fit(X, LABELS)
+    assert plain.best_loss_ == min(plain.loss_curve_)
+    assert plain.validation_scores_ is plain.best_validation_score_ is None
+    held = clone(plain).set_params(early_stopping=True).fit(X, LABELS)
+    assert held.best_loss_ is None
+    assert held.best_validation_score_ == max(held.validation_scores_)
+    with pytest.raises(ParameterError, match="does not support early_stopping=True"):
+        held.partial_fit(X, LABELS)
+    with pytest.raises(InputError, match=r"too small: of 9 rows 1 .*larger validation_fraction"):
+        held.fit(X[:9], LABELS[:9])
+
+
+def test_a_fall_that_is_too_small_ends_early_stopping():
+    options = {"max_iter": 300, "early_stopping": True, "solver": "sgd", "n_iter_no_change": 4}
+    assert NetworkRegressor((3,), tol=10.0, **options).fit(X, Y).n_iter_ == 6
+    options["n_iter_no_change"] = np.inf
+    assert NetworkRegressor((3,), tol=10.0, **options).fit(X, Y).n_iter_ == 300
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array])
+def test_sparse_rows_are_made_dense(form):
+    dense = np.where(np.abs(X) > 1, X, 0.0)
+    model = NetworkRegressor((3,), max_iter=3)
+    expected = model.fit(dense, Y).predict(dense)
+    assert np.array_equal(model.fit(form(dense), Y).predict(form(dense)), expected)
+    large = sparse.csr_matrix((5_000, 1_000))
+    with pytest.raises(TypeError, match=r"Use '\.toarray\(\)'"):
+        model.fit(large, np.zeros(5_000))
 
 
 def test_rates_that_fall_know_their_end():
@@ -125,14 +161,43 @@ def test_the_seed_decides_the_dropout_of_a_given_module():
     assert torch.equal(state, torch.get_rng_state())
 
 
-def test_a_compiled_module_is_the_same_network(monkeypatch):
-    """The compiler itself takes a minute: what is tested is that its module is trained."""
-    seen = []
-    monkeypatch.setattr(torch, "compile", lambda module: seen.append(module) or module)
-    compiled = NetworkRegressor((4,), max_iter=3, compile=True).fit(X, Y)
-    assert seen
-    plain = NetworkRegressor((4,), max_iter=3).fit(X, Y)
+def compiled_as_plain():
+    options = {"max_iter": 3, "batch_size": 61, "batch_norm": True}
+    compiled = NetworkRegressor((4,), compile=True, **options).fit(X, Y)
+    plain = NetworkRegressor((4,), **options).fit(X, Y)
     assert compiled.predict(X) == pytest.approx(plain.predict(X), rel=1e-9)  # other order of sums
+    return compiled
+
+
+@pytest.mark.slow  # PyTorch loads its compiler
+def test_a_compiled_module_is_the_same_network(monkeypatch):
+    """All of torch.compile but the C++ that it writes: the graphs forward and back are run."""
+    compile_with = partial(torch.compile, backend="aot_eager")
+    seen = []
+    monkeypatch.setattr(torch, "compile", lambda one: seen.append(one) or compile_with(one))
+    compiled = compiled_as_plain()
+    assert seen == [compiled._module()]
+
+
+def test_a_compiler_that_is_not_there_is_said(monkeypatch):
+    error = type("InductorError", (RuntimeError,), {"__module__": "torch._inductor.exc"})
+
+    def fails(*inputs):
+        raise error("No working C++ compiler found")
+
+    monkeypatch.setattr(torch, "compile", lambda _: fails)
+    with pytest.raises(ParameterError, match=r"No working C\+\+ compiler.*give compile=False"):
+        NetworkRegressor((4,), max_iter=1, compile=True).fit(X, Y)
+
+
+@pytest.mark.skipif(
+    os.environ.get("BOTTEGA_REQUIRE_ALL") != "1",
+    reason="the C++ compiler takes up to a minute: it is run with BOTTEGA_REQUIRE_ALL=1",
+)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # PyTorch's of itself
+@pytest.mark.slow
+def test_what_the_compiler_makes_is_the_same_network():
+    compiled_as_plain()
 
 
 # ---- odd rows ------------------------------------------------------------------------------------
@@ -153,6 +218,28 @@ def test_batch_normalisation_of_one_row_is_refused():
             each.fit(X[:n], Y[:n])
     images = RNG.random((6, 8, 8))  # of one image there are many pixels
     ConvolutionalClassifier((2,), batch_size=1, max_iter=1).fit(images, [0, 1] * 3)
+
+
+def test_equal_responses_are_predicted_as_they_are():
+    model = NetworkRegressor((4,), max_iter=2)
+    found = model.fit(X, np.full(61, 3e-5)).predict(X)
+    assert found == pytest.approx(np.full(61, 3e-5), rel=1e-14)  # the mean of copies is rounded
+    two = model.fit(X, np.column_stack([Y, np.full(61, 1e9)])).predict(X)
+    assert two[:, 1] == pytest.approx(np.full(61, 1e9), rel=1e-14)
+    assert np.std(two[:, 0]) > 0
+    code = Autoencoder(1, max_iter=1, standardize=True).fit(np.column_stack([X, np.full(61, 5.0)]))
+    assert code.inverse_transform([[0.0], [2.0]])[:, 3] == pytest.approx([5.0, 5.0], rel=1e-14)
+
+
+def test_words_that_are_no_first_weights_are_refused():
+    with pytest.raises(ParameterError, match=r"init='gauss' is not allowed.*'gaussian'"):
+        NetworkRegressor(init="gauss").fit(X, Y)
+
+
+def test_means_of_far_points_are_finite():
+    model = NetworkRegressor((4,), loss="poisson", max_iter=5).fit(X, np.exp(Y))
+    for way in np.eye(3):
+        assert np.isfinite(model.predict([1e9 * way, -1e9 * way])).all()
 
 
 def test_networks_that_no_memory_holds_are_refused():
@@ -181,6 +268,11 @@ def test_weights_of_any_size(dtype):
 def test_large_numbers_are_encoded_without_warnings():
     model = Autoencoder(max_iter=1).fit(X * 1e300)
     assert np.isfinite(model.transform(X * 1e300)).all()
+
+
+def test_more_dimensions_than_images_have_are_refused():
+    with pytest.raises(InputError, match=r"\(4, 1, 2, 3, 3\); images come as \(n, height"):
+        ConvolutionalClassifier().fit(np.ones((4, 1, 2, 3, 3)), [0, 1, 0, 1])
 
 
 def test_no_images_are_refused():

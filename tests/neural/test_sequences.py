@@ -178,6 +178,12 @@ def test_bad_sequences_are_refused(each):
         model.predict([X[0][:0]])
 
 
+def test_the_decay_of_images_and_sequences_is_a_number():
+    """Only networks on tables choose it."""
+    with pytest.raises(ParameterError, match="alpha='auto' is not allowed"):
+        RecurrentClassifier(alpha="auto").fit(np.ones((4, 3)), [0, 1, 0, 1])
+
+
 def test_one_sequence_in_a_list():
     model = RecurrentClassifier(4, max_iter=1).fit([[1.0, 2.0], [3.0], [4.0, 5.0, 6.0]], [0, 1, 0])
     np.testing.assert_array_equal(
@@ -188,7 +194,8 @@ def test_one_sequence_in_a_list():
 def test_forms_of_sequences():
     assert packed(np.zeros((4, 3))) is None
     assert packed([[1.0, 2.0], [3.0, 4.0]]) is None  # a table written as lists
-    assert packed(["ab", "cd"]) is None
+    with pytest.raises(InputError, match="X holds texts, such as 'ab'"):
+        packed(["ab", "cd"])
     rows, d = packed([[1.0], [3.0, 4.0]])
     assert (rows.tolist(), d) == ([[1, 1, 0], [2, 3, 4]], 1)
     rows, d = packed(np.arange(12.0).reshape(1, 3, 4))

@@ -125,6 +125,9 @@ def test_an_exploding_loss_is_stopped_and_the_step_is_named():
     with pytest.raises(TrainingDiverged, match=r"step \d+ \(epoch \d+.*Lower learning_rate_init"):
         model.fit(X, y)
     assert not hasattr(model, "arrays_")
+    model.set_params(learning_rate_init=1e305, max_iter=1, batch_size=len(X), standardize=False)
+    with pytest.raises(TrainingDiverged, match=r"at step 1 \(epoch 1, batch 1\)"):  # its weights
+        model.fit(X, 1e10 * y)
 
 
 def test_progress_is_reported_epoch_by_epoch():

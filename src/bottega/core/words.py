@@ -78,9 +78,6 @@ _OTHERS = {
 
 # Words of another meaning, and what there is instead: of classes with the parameter before them.
 _INSTEAD = {
-    "hidden_layer_sizes": {
-        "max_fun": "it limits solver='lbfgs', which is not here; max_iter limits the epochs",
-    },
     "alpha": {
         "C": "it is the inverse of a penalty; give alpha (for logistic regression 1 / (n C))",
         "penalty": "alpha is how strong the penalty is, and l1_ratio, where there is one, its kind",

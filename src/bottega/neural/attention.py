@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Boolean, Choice, Integer, Parameter, Real
 from bottega.core.typing import FloatArray
-from bottega.neural._network.few_parameters import CLASSES
 from bottega.neural._network.labels import LabelNetwork
 from bottega.neural._network.parameters import DENSE
+from bottega.neural._network.shaped_network import CLASSES, ShapedNetwork
 from bottega.neural._sequences.inputs import SequenceInputs
 from bottega.plot import attention_chart
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["AttentionClassifier"]
 
 
+@documented_like(ShapedNetwork)
 class AttentionClassifier(SequenceInputs, LabelNetwork):
     r"""Classify sequences by letting every place look at all others.
 
@@ -34,62 +36,24 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
 
     Parameters
     ----------
-    width : int, default=32
+    width : int
         Numbers at each place inside the network.
-    heads : int, default=1
+    heads : int
         Heads that look on their own; they share the width, which must be divisible by them.
-    layers : int, default=1
+    layers : int
         Layers of attention, each followed by dense layers at every place.
-    attention : {"softmax", "dot"}, default="softmax"
+    attention : {"softmax", "dot"}
         ``"softmax"``: the weights of a place are positive and sum to one. ``"dot"``: products
         divided by the number of places; they may be negative, and need not sum to one.
-    scaled : bool, default=True
+    scaled : bool
         Divide products by the root of the width of a head, so that the softmax does not saturate.
-    positional : bool, default=True
+    positional : bool
         Add numbers that tell the places apart. Without them a sequence is a bag: its order does not
         matter.
-    activation : str, default="relu"
+    activation : str
         Of the dense layers.
-    drop : float, default=0.0
+    drop : float
         Share of the numbers that dropout sets to zero behind attention and dense layers.
-    solver : {"adam", "sgd", "adagrad"}, default="adam"
-        How steps follow from gradients.
-    alpha : float, default=1e-4
-        Weight decay; larger values make smaller weights.
-    clip : float or None, default=1.0
-        Entries of gradients are kept within [-clip, clip].
-    batch_size : int or "auto", default="auto"
-        Sequences of a step; ``"auto"``: 32.
-    learning_rate : {"constant", "invscaling", "adaptive", "step", "cosine"}, default="constant"
-        How the length of steps changes.
-    learning_rate_init : float, default=0.003
-        First length of steps.
-    max_iter : int or "auto", default=20
-        Epochs: how often each sequence is seen. ``"auto"``: the best of the path.
-    max_epochs : int, default=100
-        Most epochs of the path.
-    tol : float, default=1e-4
-        Fall of the training loss that counts.
-    n_iter_no_change : int, default=10
-        Epochs without such a fall that end the training.
-    early_stopping : bool, default=False
-        Keep the epoch that is best on sequences held out.
-    validation_fraction : float, default=0.1
-        Share of the sequences held out for it.
-    device : str, default="auto"
-        Where to compute: ``"cpu"``, ``"cuda"``, ...; ``"auto"`` takes a GPU if there is one.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision; ``"auto"``: double up to 2,000 sequences on a processor.
-    cv : int, float, splitter or "auto", default="auto"
-        Folds that judge the path.
-    select : {"min", "one_se"}, default="min"
-        Rule that picks from the path.
-    random_state : int, generator or None, default=0
-        Seed of first weights, order of sequences and dropout.
-    verbose : bool, default=False
-        Write the progress.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
 
     Attributes
     ----------
@@ -97,16 +61,6 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
         Class labels.
     n_channels_ : int
         Numbers at each step.
-    arrays_ : dict of str to ndarray
-        All weights.
-    description_ : dict
-        The architecture.
-    loss_curve_ : list of float
-        Mean loss of each epoch.
-    n_iter_, max_iter_ : int
-        Epochs that were run, and that were asked for.
-    path_ : Path
-        The curve over epochs, when `max_iter` is ``"auto"``.
 
     See Also
     --------
@@ -115,8 +69,10 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
     Notes
     -----
     All pairs of places are compared: an epoch costs :math:`O(n T^2 w + n T w^2)` for n sequences of
-    T steps and width w. Long sequences take much memory. The maps (`attention_maps`) say where the
-    network looks, not why it decides.
+    T steps and width w. Their weights are not kept, so the memory is that of the places; only maps
+    (`attention_maps`), which say where the network looks, not why it decides, take that of the
+    pairs. ``attention="dot"`` has products alone, which are taken in another order: :math:`O(n T
+    w^2)`.
 
     Sequences of unequal length are filled up; what fills them up is neither looked at nor counted.
     A row of a table is read as a sequence of single numbers, in the order of the columns; where
@@ -161,7 +117,7 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
             "Shows where it looks.",
         ),
         weaknesses=(
-            "Cost and memory grow with the square of the length.",
+            "The cost grows with the square of the length.",
             "Learns the meaning of order from data, and needs more of them.",
         ),
         assumptions=("What matters is in pairs of places.",),
@@ -170,9 +126,6 @@ class AttentionClassifier(SequenceInputs, LabelNetwork):
         takes=frozenset({"sequence"}),
         wide=True,
     )
-    walks: ClassVar[Mapping[str, Any]] = {"max_iter": "auto"}
-
-    _most_at_once = 32
 
     def __init__(
         self,

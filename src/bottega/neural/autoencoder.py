@@ -10,6 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Boolean, Integer, OrNone, Parameter
@@ -17,8 +18,8 @@ from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._images.inputs import ImageInputs
 from bottega.neural._images.reading import ImageShape
-from bottega.neural._network.few_parameters import FEW
 from bottega.neural._network.parameters import DENSE, LayerSizes
+from bottega.neural._network.shaped_network import FEW, ShapedNetwork
 from bottega.neural._network.tables import TargetScale
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Autoencoder"]
 
 
+@documented_like(ShapedNetwork)
 class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs):
     r"""Few numbers behind many columns, by a network that reproduces its inputs.
 
@@ -41,58 +43,22 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
 
     Parameters
     ----------
-    n_components : int, default=2
+    n_components : int
         Numbers of the code, L; more reproduce better.
-    hidden_layer_sizes : sequence of int, default=(64,)
+    hidden_layer_sizes : sequence of int
         Units of the dense layers of the encoder; the decoder has them in reverse. Empty: linear.
-    channels : sequence of int, default=()
+    channels : sequence of int
         Filters of convolutional layers before the dense ones, for images; the decoder enlarges and
         convolves back. Empty: dense layers only.
-    image_shape : tuple of int or None, default=None
+    image_shape : tuple of int or None
         (height, width) or (channels, height, width) where X is a table whose rows are images.
-    activation : str, default="relu"
+    activation : str
         Of hidden units: ``"relu"``, ``"leaky_relu"``, ``"tanh"``, ``"sigmoid"``, ``"identity"``.
-    input_noise : float, default=0.0
+    input_noise : float
         Standard deviation of noise added to inputs in training, in units of the inputs' own: the
         network learns to take it away.
-    standardize : bool, default=False
+    standardize : bool
         Divide each column by its standard deviation, and not all by the same number.
-    solver : {"adam", "sgd", "adagrad"}, default="adam"
-        How steps follow from gradients.
-    alpha : float, default=1e-4
-        Weight decay; larger values make smaller weights.
-    clip : float or None, default=None
-        Entries of gradients are kept within [-clip, clip].
-    batch_size : int or "auto", default="auto"
-        Rows of a step; ``"auto"``: 32.
-    learning_rate : {"constant", "invscaling", "adaptive", "step", "cosine"}, default="constant"
-        How the length of steps changes.
-    learning_rate_init : float, default=0.005
-        First length of steps.
-    max_iter : int or "auto", default=100
-        Epochs: how often each row is seen. ``"auto"``: the best of the path.
-    max_epochs : int, default=100
-        Most epochs of the path.
-    tol : float, default=1e-4
-        Fall of the training loss that counts.
-    n_iter_no_change : int, default=10
-        Epochs without such a fall that end the training.
-    early_stopping : bool, default=False
-        Keep the epoch that is best on rows held out.
-    validation_fraction : float, default=0.1
-        Share of the rows held out for it.
-    device : str, default="auto"
-        Where to compute: ``"cpu"``, ``"cuda"``, ...; ``"auto"`` takes a GPU if there is one.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision; ``"auto"``: double up to 2,000 rows on a processor.
-    cv : int, float, splitter or "auto", default="auto"
-        Folds that judge the path.
-    select : {"min", "one_se"}, default="min"
-        Rule that picks from the path.
-    random_state : int, generator or None, default=0
-        Seed of first weights, order of rows and dropout.
-    verbose : bool, default=False
-        Write the progress.
 
     Attributes
     ----------
@@ -100,16 +66,6 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
         Mean squared distance of the rows of the fit from their reconstructions, in units of X.
     image_shape_ : tuple of int
         Channels, height and width of images; of a table one line.
-    arrays_ : dict of str to ndarray
-        All weights.
-    description_ : dict
-        The architecture.
-    loss_curve_ : list of float
-        Mean loss of each epoch.
-    n_iter_, max_iter_ : int
-        Epochs that were run, and that were asked for.
-    path_ : Path
-        The curve over epochs, when `max_iter` is ``"auto"``.
 
     See Also
     --------
@@ -172,9 +128,6 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
         takes=frozenset({"number", "image"}),
         wide=True,
     )
-    walks: ClassVar[Mapping[str, Any]] = {"max_iter": "auto"}
-
-    _most_at_once = 32
 
     def __init__(
         self,
@@ -244,9 +197,9 @@ class Autoencoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ImageInputs
         columns = TargetScale.of(rows.X, rows.weight, True)
         if self.standardize:
             return columns
-        spread = np.std(rows.X / columns.scale.max(), axis=0) * columns.scale.max()
-        common = float(np.sqrt(np.mean((spread / columns.scale.max()) ** 2)))
-        scale = (common if common > 1e-12 else 1.0) * columns.scale.max()
+        largest = float(columns.scale.max()) or 1.0
+        common = float(np.sqrt(np.mean(np.var(rows.X / largest, axis=0))))
+        scale = (common if common > 1e-12 else 1.0) * largest
         return TargetScale(columns.center, np.full(rows.X.shape[1], scale))
 
     def _learn_responses(self, rows: Rows) -> TargetScale:

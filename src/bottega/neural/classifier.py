@@ -4,12 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 
 from bottega.core.cards import Card
 from bottega.core.documents import documented_like
 from bottega.core.params import Choice, ClassWeight, Parameter
-from bottega.neural._network.labels import LabelNetwork
-from bottega.neural._network.table_network import TabularNetwork
+from bottega.neural._network.several_labels import SeveralLabels
+from bottega.neural._network.table_network import TabularNetwork, takes_blocks
 from bottega.neural._network.table_parameters import CARD, SHARED
 from bottega.neural.regressor import NetworkRegressor
 
@@ -20,7 +21,7 @@ __all__ = ["NetworkClassifier"]
 
 
 @documented_like(NetworkRegressor)
-class NetworkClassifier(LabelNetwork, TabularNetwork):
+class NetworkClassifier(SeveralLabels, TabularNetwork):
     r"""Classify by layers of units, whose weights are learned by gradient steps.
 
     As `NetworkRegressor`, with outputs that give probabilities: of two classes one logistic
@@ -50,6 +51,10 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
     Path, order, units, seeds and cost are as in `NetworkRegressor`. Without hidden layers it is
     logistic regression. The length of the path follows the cross-entropy, the choice along it the
     loss that is asked for. Equal probabilities go to the first class.
+
+    Where y has several columns of 0 and 1, each is a label that a row may bear beside others: there
+    is a logistic output per label, ``predict`` and ``predict_proba`` give a column per label, and
+    errors are shares of wrong entries.
 
     Examples
     --------
@@ -100,6 +105,7 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
         epsilon: float = 1e-8,
         max_iter: int | str = "auto",
         max_epochs: int = 200,
+        max_fun: int = 15_000,
         shuffle: bool = True,
         tol: float = 1e-4,
         n_iter_no_change: int = 10,
@@ -151,6 +157,7 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
         self.epsilon = epsilon
         self.max_iter = max_iter
         self.max_epochs = max_epochs
+        self.max_fun = max_fun
         self.shuffle = shuffle
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
@@ -177,12 +184,15 @@ class NetworkClassifier(LabelNetwork, TabularNetwork):
     def _criterion(self) -> "NetworkCriterion":
         from bottega.neural._training import criteria
 
+        if self._several:
+            return criteria.LabelsCost()
         if self.out_activation == "softmax":
             return criteria.CrossEntropy()
         if self.out_activation == "logistic" or len(self.classes_) == 2:
             return criteria.BinaryCrossEntropy()
         return criteria.CrossEntropy()
 
+    @available_if(takes_blocks)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows: one epoch of them.
 

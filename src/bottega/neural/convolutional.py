@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import AnyOf, Choice, Integer, OrNone, Parameter, Real
 from bottega.core.typing import FloatArray
@@ -13,9 +14,9 @@ from bottega.neural._images.changes import AUGMENTATIONS, Augmentation
 from bottega.neural._images.inputs import ImageInputs
 from bottega.neural._images.padding import PADDINGS
 from bottega.neural._images.reading import ImageShape
-from bottega.neural._network.few_parameters import CLASSES
 from bottega.neural._network.labels import LabelNetwork
 from bottega.neural._network.parameters import DENSE, LayerSizes
+from bottega.neural._network.shaped_network import CLASSES, ShapedNetwork
 from bottega.neural.conv_size import conv_size
 from bottega.plot import component_images_chart
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["AUGMENTATIONS", "ConvolutionalClassifier"]
 
 
+@documented_like(ShapedNetwork)
 class ConvolutionalClassifier(ImageInputs, LabelNetwork):
     r"""Classify images by layers of small filters that slide over them.
 
@@ -36,75 +38,37 @@ class ConvolutionalClassifier(ImageInputs, LabelNetwork):
 
     Parameters
     ----------
-    channels : sequence of int, default=(32, 64)
+    channels : sequence of int
         Filters of each layer. More see more, and take longer.
-    kernel_size : int, default=3
+    kernel_size : int
         Height and width of the filters.
-    padding : {"same", "valid", "full"} or int, default="same"
+    padding : {"same", "valid", "full"} or int
         Zeros around maps: as many as keep the size, none, or as many as let filters reach beyond
         every border; see `conv_size`.
-    stride : int, default=1
+    stride : int
         Step of the filters; larger ones make smaller maps.
-    pooling : {"max", "mean", "norm"} or None, default="max"
+    pooling : {"max", "mean", "norm"} or None
         The largest number of a window, their mean, or the root of the sum of their squares.
-    pool_size : int, default=2
+    pool_size : int
         Height and width of the windows, which do not overlap.
-    hidden_layer_sizes : sequence of int, default=()
+    hidden_layer_sizes : sequence of int
         Units of dense layers between the maps and the outputs.
-    activation : str, default="relu"
+    activation : str
         What detects: ``"relu"``, ``"leaky_relu"``, ``"tanh"``, ``"sigmoid"``, ``"identity"``.
-    batch_norm : bool, default=True
+    batch_norm : bool
         Normalise the maps within a batch.
-    drop : float, default=0.5
+    drop : float
         Share of the numbers before a dense layer that dropout sets to zero in training.
-    input_noise : float, default=0.0
+    input_noise : float
         Standard deviation of noise added to images in training, in units of the standard
         deviation of their pixels.
-    augment : sequence of str, default=()
+    augment : sequence of str
         Random changes of the images in training: ``"shift"``, ``"rotate"``, ``"scale"``,
         ``"brightness"``, ``"flip"``, ``"turn"``. Each must leave the label right; `AUGMENTATIONS`
         says where it does. Turning a 6 by 180 degrees makes a 9.
-    image_shape : tuple of int or None, default=None
+    image_shape : tuple of int or None
         (height, width) or (channels, height, width) where X is a table whose rows are images, pixel
         by pixel. None: a row of a table is an image of one line.
-    solver : {"adam", "sgd", "adagrad"}, default="adam"
-        How steps follow from gradients.
-    alpha : float, default=1e-4
-        Weight decay; larger values make smaller weights.
-    clip : float or None, default=None
-        Entries of gradients are kept within [-clip, clip].
-    batch_size : int or "auto", default="auto"
-        Images of a step; ``"auto"``: 32.
-    learning_rate : {"constant", "invscaling", "adaptive", "step", "cosine"}, default="constant"
-        How the length of steps changes.
-    learning_rate_init : float, default=0.003
-        First length of steps.
-    max_iter : int or "auto", default=15
-        Epochs: how often each image is seen. ``"auto"``: the best of the path.
-    max_epochs : int, default=60
-        Most epochs of the path.
-    tol : float, default=1e-4
-        Fall of the training loss that counts.
-    n_iter_no_change : int, default=10
-        Epochs without such a fall that end the training.
-    early_stopping : bool, default=False
-        Keep the epoch that is best on images held out.
-    validation_fraction : float, default=0.1
-        Share of the images held out for it.
-    device : str, default="auto"
-        Where to compute: ``"cpu"``, ``"cuda"``, ...; ``"auto"`` takes a GPU if there is one.
-    dtype : {"float32", "float64", "auto"}, default="float32"
-        Precision.
-    cv : int, float, splitter or "auto", default="auto"
-        Folds that judge the path.
-    select : {"min", "one_se"}, default="min"
-        Rule that picks from the path.
-    random_state : int, generator or None, default=0
-        Seed of first weights, order of images, dropout and changes.
-    verbose : bool, default=False
-        Write the progress.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
 
     Attributes
     ----------
@@ -112,16 +76,6 @@ class ConvolutionalClassifier(ImageInputs, LabelNetwork):
         Class labels.
     image_shape_ : tuple of int
         Channels, height and width of the images.
-    arrays_ : dict of str to ndarray
-        All weights, and the running means of batch normalisation.
-    description_ : dict
-        The architecture.
-    loss_curve_ : list of float
-        Mean loss of each epoch.
-    n_iter_, max_iter_ : int
-        Epochs that were run, and that were asked for.
-    path_ : Path
-        The curve over epochs, when `max_iter` is ``"auto"``.
 
     See Also
     --------
@@ -191,9 +145,6 @@ class ConvolutionalClassifier(ImageInputs, LabelNetwork):
         takes=frozenset({"image"}),
         wide=True,
     )
-    walks: ClassVar[Mapping[str, Any]] = {"max_iter": "auto"}
-
-    _most_at_once = 32
 
     def __init__(
         self,

@@ -7,15 +7,17 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 
 from bottega.core.cards import Card
+from bottega.core.documents import documented_like
 from bottega.core.params import Parameter
 from bottega.core.typing import FloatArray
-from bottega.neural._network.few_parameters import CLASSES, FEW
 from bottega.neural._network.labels import LabelNetwork
+from bottega.neural._network.shaped_network import CLASSES, FEW, ShapedNetwork
 from bottega.neural._sequences.recurrent import RECURRENT, RECURRENT_CARD, RecurrentNetwork
 
 __all__ = ["RecurrentClassifier", "RecurrentRegressor"]
 
 
+@documented_like(ShapedNetwork)
 class RecurrentClassifier(RecurrentNetwork, LabelNetwork):
     r"""Classify sequences by a state that changes from step to step.
 
@@ -24,60 +26,21 @@ class RecurrentClassifier(RecurrentNetwork, LabelNetwork):
 
     Parameters
     ----------
-    width : int, default=32
+    width : int
         Numbers of the state; more remember more.
-    cell : {"gru", "lstm", "vanilla"}, default="gru"
+    cell : {"gru", "lstm", "vanilla"}
         How a step changes the state: ``"vanilla"``, h(t) = tanh(W h(t-1) + U x(t) + b), forgets
         within some ten steps; the gates of ``"gru"`` and ``"lstm"`` decide what is kept.
-    pattern : {"last", "every", "output"}, default="last"
+    pattern : {"last", "every", "output"}
         ``"last"``: one output, from the state after the last step. ``"every"``: an output at every
         step; the class is by their mean. ``"output"``: the same, and what goes on to the next step
         is the output alone, not the state (for ``cell="vanilla"``).
-    layers : int, default=1
+    layers : int
         Recurrent layers, each on the states of the one before.
-    bidirectional : bool, default=False
+    bidirectional : bool
         Read the sequence from its end too.
-    drop : float, default=0.0
+    drop : float
         Share of the numbers of a state that dropout sets to zero before the output.
-    solver : {"adam", "sgd", "adagrad"}, default="adam"
-        How steps follow from gradients.
-    alpha : float, default=1e-4
-        Weight decay; larger values make smaller weights.
-    clip : float or None, default=1.0
-        Entries of gradients are kept within [-clip, clip], which long
-        sequences need.
-    batch_size : int or "auto", default="auto"
-        Sequences of a step; ``"auto"``: 32.
-    learning_rate : {"constant", "invscaling", "adaptive", "step", "cosine"}, default="constant"
-        How the length of steps changes.
-    learning_rate_init : float, default=0.01
-        First length of steps.
-    max_iter : int or "auto", default=20
-        Epochs: how often each sequence is seen. ``"auto"``: the best of the path.
-    max_epochs : int, default=100
-        Most epochs of the path.
-    tol : float, default=1e-4
-        Fall of the training loss that counts.
-    n_iter_no_change : int, default=10
-        Epochs without such a fall that end the training.
-    early_stopping : bool, default=False
-        Keep the epoch that is best on sequences held out.
-    validation_fraction : float, default=0.1
-        Share of the sequences held out for it.
-    device : str, default="auto"
-        Where to compute: ``"cpu"``, ``"cuda"``, ...; ``"auto"`` takes a GPU if there is one.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision; ``"auto"``: double up to 2,000 sequences on a processor.
-    cv : int, float, splitter or "auto", default="auto"
-        Folds that judge the path.
-    select : {"min", "one_se"}, default="min"
-        Rule that picks from the path.
-    random_state : int, generator or None, default=0
-        Seed of first weights, order of sequences and dropout.
-    verbose : bool, default=False
-        Write the progress.
-    class_weight : dict, "balanced" or None, default=None
-        Weights of the classes.
 
     Attributes
     ----------
@@ -85,16 +48,6 @@ class RecurrentClassifier(RecurrentNetwork, LabelNetwork):
         Class labels.
     n_channels_ : int
         Numbers at each step.
-    arrays_ : dict of str to ndarray
-        All weights.
-    description_ : dict
-        The architecture.
-    loss_curve_ : list of float
-        Mean loss of each epoch.
-    n_iter_, max_iter_ : int
-        Epochs that were run, and that were asked for.
-    path_ : Path
-        The curve over epochs, when `max_iter` is ``"auto"``.
 
     See Also
     --------
@@ -192,6 +145,7 @@ class RecurrentClassifier(RecurrentNetwork, LabelNetwork):
         self.class_weight = class_weight
 
 
+@documented_like(RecurrentClassifier, without=("classes_",))
 class RecurrentRegressor(RegressorMixin, RecurrentNetwork):
     r"""Predict numbers from sequences by a state that changes from step to step.
 
@@ -201,74 +155,11 @@ class RecurrentRegressor(RegressorMixin, RecurrentNetwork):
 
     Parameters
     ----------
-    width : int, default=32
-        Numbers of the state; more remember more.
-    cell : {"gru", "lstm", "vanilla"}, default="gru"
-        How a step changes the state: ``"vanilla"``, h(t) = tanh(W h(t-1) + U x(t) + b), forgets
-        within some ten steps; the gates of ``"gru"`` and ``"lstm"`` decide what is kept.
-    pattern : {"last", "every", "output"}, default="last"
+    pattern : {"last", "every", "output"}
         ``"last"``: one output, from the state after the last step. ``"every"``: an output at every
         step, where y has a column per step; else the prediction is their mean. ``"output"``: the
         same, and what goes on to the next step is the output alone, not the state (for
         ``cell="vanilla"``).
-    layers : int, default=1
-        Recurrent layers, each on the states of the one before.
-    bidirectional : bool, default=False
-        Read the sequence from its end too.
-    drop : float, default=0.0
-        Share of the numbers of a state that dropout sets to zero before the output.
-    solver : {"adam", "sgd", "adagrad"}, default="adam"
-        How steps follow from gradients.
-    alpha : float, default=1e-4
-        Weight decay; larger values make smaller weights.
-    clip : float or None, default=1.0
-        Entries of gradients are kept within [-clip, clip], which long
-        sequences need.
-    batch_size : int or "auto", default="auto"
-        Sequences of a step; ``"auto"``: 32.
-    learning_rate : {"constant", "invscaling", "adaptive", "step", "cosine"}, default="constant"
-        How the length of steps changes.
-    learning_rate_init : float, default=0.01
-        First length of steps.
-    max_iter : int or "auto", default=20
-        Epochs: how often each sequence is seen. ``"auto"``: the best of the path.
-    max_epochs : int, default=100
-        Most epochs of the path.
-    tol : float, default=1e-4
-        Fall of the training loss that counts.
-    n_iter_no_change : int, default=10
-        Epochs without such a fall that end the training.
-    early_stopping : bool, default=False
-        Keep the epoch that is best on sequences held out.
-    validation_fraction : float, default=0.1
-        Share of the sequences held out for it.
-    device : str, default="auto"
-        Where to compute: ``"cpu"``, ``"cuda"``, ...; ``"auto"`` takes a GPU if there is one.
-    dtype : {"auto", "float32", "float64"}, default="auto"
-        Precision; ``"auto"``: double up to 2,000 sequences on a processor.
-    cv : int, float, splitter or "auto", default="auto"
-        Folds that judge the path.
-    select : {"min", "one_se"}, default="min"
-        Rule that picks from the path.
-    random_state : int, generator or None, default=0
-        Seed of first weights, order of sequences and dropout.
-    verbose : bool, default=False
-        Write the progress.
-
-    Attributes
-    ----------
-    n_channels_ : int
-        Numbers at each step.
-    arrays_ : dict of str to ndarray
-        All weights.
-    description_ : dict
-        The architecture.
-    loss_curve_ : list of float
-        Mean loss of each epoch.
-    n_iter_, max_iter_ : int
-        Epochs that were run, and that were asked for.
-    path_ : Path
-        The curve over epochs, when `max_iter` is ``"auto"``.
 
     See Also
     --------
@@ -276,15 +167,8 @@ class RecurrentRegressor(RegressorMixin, RecurrentNetwork):
 
     Notes
     -----
-    The same weights serve every step, so their number does not depend on the length; the gradient
-    with respect to them is the sum over the steps (backpropagation through time). Gradients of a
-    vanilla cell vanish or explode with the distance in time: clip them, or use gates. An epoch
-    costs :math:`O(n T w (w + d))` for n sequences of T steps of d numbers and width w.
-
-    Sequences of unequal length are packed: what fills up the shorter ones has no influence. Each
-    number of a step is brought to mean 0 and variance 1, by all steps of all sequences. A row of a
-    table is read as a sequence of single numbers, in the order of the columns; where this order
-    means nothing, use `NetworkRegressor`.
+    Weights, gradients, lengths, units and cost are as in `RecurrentClassifier`. For rows of a table
+    whose order means nothing, use `NetworkRegressor`.
 
     References
     ----------

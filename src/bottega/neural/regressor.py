@@ -3,14 +3,20 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
+from sklearn.utils.metaestimators import available_if
 
 from bottega.core.cards import Card
-from bottega.core.params import Choice, Parameter, Real
+from bottega.core.errors import InputError
+from bottega.core.losses import Loss, get_loss
+from bottega.core.params import Parameter, Real
+from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
-from bottega.neural._network.table_network import TabularNetwork
-from bottega.neural._network.table_parameters import CARD, SHARED
+from bottega.neural._network.table_network import TabularNetwork, takes_blocks
+from bottega.neural._network.table_parameters import CARD, LOSS, SHARED
+from bottega.neural._network.tables import TargetScale
 
 if TYPE_CHECKING:
     from bottega.neural._training.criteria import NetworkCriterion
@@ -37,16 +43,18 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     hidden_layer_sizes : sequence of int or "auto"
         Units of each hidden layer; more fit closer. An empty sequence is a linear model;
         ``"auto"`` lets the path choose among (16,), (64, 32) and (128, 64).
-    loss : {"squared_error", "absolute_error", "huber"}
-        Loss of a row; the latter two heed outliers less. Squared error is halved, as in
-        scikit-learn.
+    loss : {"squared_error", "absolute_error", "huber", "poisson"}
+        Loss of a row: half the squared error; two that heed outliers less; half the deviance of
+        counts and amounts of 0 and more, whose mean is predicted as the exponential of the output.
     huber_delta : float
         Where Huber's loss turns from quadratic to linear, in standard deviations of the response
         (or in its units with ``standardize=False``).
     activation : {"relu", "tanh", "logistic", "sigmoid", "identity", "leaky_relu"}
         What a hidden unit makes of its sum; ``"logistic"`` and ``"sigmoid"`` are the same.
-    solver : {"adam", "sgd", "adagrad"}
-        How steps follow from gradients.
+    solver : {"adam", "sgd", "adagrad", "lbfgs"}
+        How steps follow from gradients. ``"lbfgs"`` takes all rows at once and learns the second
+        derivatives from its last gradients: it is for small tables, and ends where the largest
+        entry of the gradient is at most `tol`; batches, rates and momentum have no say in it.
     alpha : float or "auto"
         Weight decay; larger values pull weights to zero. ``"auto"`` lets the path choose. It is
         weighed against the sum of the row weights: with shares that sum to one give a smaller one.
@@ -103,13 +111,15 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         Epochs; more fit closer. ``"auto"`` takes them from the path.
     max_epochs : int
         Most epochs of the path, and over which ``"step"`` and ``"cosine"`` fall there.
+    max_fun : int
+        Most evaluations of the objective by ``solver="lbfgs"``.
     shuffle : bool
         Whether rows come in another order in each epoch; if not, in the order they are given.
     tol : float
-        A fall of the training loss that counts.
-    n_iter_no_change : int
-        Epochs without such a fall, or with ``early_stopping=True`` without a fall of the held-out
-        loss, after which the training ends.
+        A fall of the loss that counts: of the training loss, or with ``early_stopping=True`` of the
+        held-out one.
+    n_iter_no_change : int or inf
+        Epochs without such a fall after which the training ends.
     early_stopping : bool
         Hold out `validation_fraction` of the rows, and keep the epoch that is best on them; the
         path is then not walked.
@@ -164,11 +174,11 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     loss_curve_ : list of float
         Mean of the objective in each epoch.
     loss_, best_loss_ : float
-        Its last and its least value.
-    validation_loss_curve_, validation_scores_ : list of float
+        Its last and its least value; the latter is None with `early_stopping`.
+    validation_loss_curve_, validation_scores_ : list of float or None
         Loss and score (R squared, or accuracy) of rows held out after each epoch, with
         `early_stopping` or several starts.
-    best_validation_score_ : float
+    best_validation_score_ : float or None
         The largest of the scores.
     n_iter_, t_ : int
         Epochs run; rows seen in them.
@@ -196,9 +206,8 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
     seed gives the same network on the same machine and number of threads.
 
     The path looks at 1, 2, 3, ... epochs, then at steps of 15 %, and doubles its length while the
-    held-out loss falls in the later half.
-
-    A training whose loss leaves the range of numbers is stopped with an error that names the step.
+    held-out loss falls in the later half. A training whose loss leaves the range of numbers is
+    stopped with an error that names the step. Small sparse tables are made dense.
 
     Cost: :math:`6 n W` operations an epoch with W weights. Not for small tables with few inputs
     that act by thresholds, where trees are better, nor where a formula is wanted.
@@ -223,7 +232,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
 
     params: ClassVar[Mapping[str, Parameter]] = {
         "hidden_layer_sizes": SHARED["hidden_layer_sizes"],
-        "loss": Choice("squared_error", "absolute_error", "huber", help="loss of a row"),
+        "loss": LOSS,
         "huber_delta": Real(0, open_low=True, help="where Huber's loss becomes linear"),
         **{name: each for name, each in SHARED.items() if name != "hidden_layer_sizes"},
     }
@@ -262,6 +271,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         epsilon: float = 1e-8,
         max_iter: int | str = "auto",
         max_epochs: int = 200,
+        max_fun: int = 15_000,
         shuffle: bool = True,
         tol: float = 1e-4,
         n_iter_no_change: int = 10,
@@ -313,6 +323,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         self.epsilon = epsilon
         self.max_iter = max_iter
         self.max_epochs = max_epochs
+        self.max_fun = max_fun
         self.shuffle = shuffle
         self.tol = tol
         self.n_iter_no_change = n_iter_no_change
@@ -334,6 +345,20 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
+        matrix, y = super()._check_rows(X, y)
+        if self.loss == "poisson" and (np.any(y < 0) or not np.any(y)):
+            raise InputError("loss='poisson' takes responses of 0 and more, not all of them 0.")
+        return matrix, y
+
+    def _learn_responses(self, rows: Rows) -> TargetScale:
+        if self.loss == "poisson" and self.standardize:
+            return TargetScale.of_amounts(rows.y.reshape(len(rows.y), -1), rows.weight)
+        return super()._learn_responses(rows)
+
+    def _own_loss(self, work: Any) -> Loss:
+        return get_loss("poisson" if self.loss == "poisson" else None, self.card.task)
+
     def _criterion(self) -> "NetworkCriterion":
         from bottega.neural._training import criteria
 
@@ -341,6 +366,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
             return criteria.HuberCost(float(self.huber_delta))
         return criteria.CRITERIA[self.loss]()
 
+    @available_if(takes_blocks)
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from more rows: one epoch of them.
 

@@ -143,10 +143,16 @@ def _output(graph: GraphWriter, x: str, model: "TabularNetwork") -> str:
     """Write the output activation, or the way back to the units of the response."""
     x = graph.cast(x, graph.onnx.TensorProto.DOUBLE)
     if model.responses_ is not None:
+        if model.out_activation_ == "exp":
+            from bottega.neural._training.criteria import LARGEST_LOG
+
+            x = graph.node("Exp", graph.node("Min", x, graph.constant(np.array(LARGEST_LOG))))
         x = graph.node("Mul", x, graph.constant(model.responses_.scale))
         return graph.node("Add", x, graph.constant(model.responses_.center), to="prediction")
     if model.out_activation_ == "softmax":
         return graph.node("Softmax", x, axis=1, to="probabilities")
+    if getattr(model, "_several", False):
+        return graph.node("Sigmoid", x, to="probabilities")
     p = graph.node("Sigmoid", x)
     if model.n_outputs_ == 1:
         q = graph.node("Sub", graph.constant(np.ones(())), p)

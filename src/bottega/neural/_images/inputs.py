@@ -9,12 +9,12 @@ from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import Array
 from bottega.neural._images.reading import PixelScale, flat_images, shape_of
-from bottega.neural._network.estimator import Network
+from bottega.neural._network.shaped_network import ShapedNetwork
 
 __all__ = ["ImageInputs"]
 
 
-class ImageInputs(Network):
+class ImageInputs(ShapedNetwork):
     """Reads images of any form as rows of pixels, in standard units."""
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:

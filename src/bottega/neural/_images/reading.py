@@ -73,7 +73,12 @@ def flat_images(X: Any) -> tuple[Any, tuple[int, int, int] | None]:
         if array.ndim < 3:
             return X, None
         X = array
-    if X.ndim not in (3, 4):
+    if X.ndim > 4:
+        raise InputError(
+            f"X has shape {X.shape}; images come as (n, height, width) or (n, channels, height, "
+            "width)."
+        )
+    if X.ndim < 3:
         return X, None
     if 0 in X.shape:
         raise InputError(f"X has shape {X.shape}; give at least one image, of at least one pixel.")

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from torch.nn.functional import scaled_dot_product_attention
 
 from bottega.neural._modules.activations import make_activation
 from bottega.neural._modules.random_layers import DroppedUnits
@@ -57,8 +58,18 @@ class SelfAttention(nn.Module):
         return scores * there / there.sum(3, keepdim=True)
 
     def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Return what each place takes, (n, T, d)."""
-        taken = self.weights(x, mask) @ self._split(self.value(x))
+        """Return what each place takes, (n, T, d): the `weights` times the values.
+
+        The weights of all pairs are not kept. A softmax is taken block by block; without one,
+        (q k') v = q (k' v), which is a matrix of the width of a head.
+        """
+        q, k, v = (self._split(each(x)) for each in (self.query, self.key, self.value))
+        there = mask[:, None, None, :]
+        if self.kind == "softmax":
+            taken = scaled_dot_product_attention(q, k, v, there > 0, scale=self.factor)
+        else:
+            places = there.sum(3, keepdim=True)
+            taken = self.factor / places * q @ (k.transpose(2, 3) * there @ v)
         return taken.transpose(1, 2).flatten(2)
 
     def _split(self, x: torch.Tensor) -> torch.Tensor:

@@ -16,7 +16,7 @@ from sklearn.base import is_classifier
 
 from bottega.core.classes import decided
 from bottega.core.devices import torch_on
-from bottega.core.errors import ParameterError
+from bottega.core.errors import ConvergenceWarning, ParameterError, warn_caller
 from bottega.core.estimator import Walk
 from bottega.core.losses import Loss, get_loss
 from bottega.core.path import Path
@@ -49,6 +49,11 @@ class Network(LookingInto, Tuned):
     not_stored: ClassVar[tuple[str, ...]] = ("module",)  # code, which no file holds
 
     _most_at_once: ClassVar[int] = 200  # rows of a batch where its size is "auto"
+
+    best_loss_: float | None
+    best_validation_score_: float | None
+    validation_loss_curve_: list[float] | None
+    validation_scores_: list[float] | None
 
     # ------------------------------------------------------------------ hooks of a subclass
 
@@ -138,7 +143,10 @@ class Network(LookingInto, Tuned):
         order = self._order(rows)
         ordered = rows if order is None else rows.take(order)
         learned, responses = self._learn_inputs(ordered), self._learn_responses(ordered)
-        return self._work(rows, ordered, learned, responses, self._option("dtype"))
+        dtype = self._option("dtype")
+        if dtype == "auto" and self._option("solver") == "lbfgs":
+            dtype = "float64"  # whose minimum lies below the rounding of single precision
+        return self._work(rows, ordered, learned, responses, dtype)
 
     def _work(
         self, given: Rows, rows: Rows, learned: Any, responses: Any, dtype: str
@@ -201,7 +209,12 @@ class Network(LookingInto, Tuned):
             self.validation_loss_curve_ = found.validation
             self.validation_scores_ = found.scores
             self.best_validation_score_ = max(found.scores)
+        if self._option("early_stopping"):
+            self.best_loss_ = None
         self.__dict__.pop("_earlier", None)
+        short = found.training.falls_short
+        if short is not None and not isinstance(self._option("max_iter"), str):
+            warn_caller(f"{type(self).__name__}: {short}", ConvergenceWarning)
 
     def _keep(
         self, work: "NetworkWork", setting: Mapping[str, Any], training: "NetworkTraining"
@@ -217,6 +230,8 @@ class Network(LookingInto, Tuned):
         self.loss_curve_ = list(training.history.loss)
         self.loss_ = self.loss_curve_[-1]
         self.best_loss_ = min(self.loss_curve_)
+        self.validation_loss_curve_ = self.validation_scores_ = None
+        self.best_validation_score_ = None
         self.n_iter_, self.t_ = training.epochs, training.seen
         self.n_outputs_ = self._n_outputs(work)
         self._built = training.module
@@ -314,7 +329,8 @@ class Network(LookingInto, Tuned):
             self._numbers(outputs, held.criterion, held.responses), "predict"
         )
         if is_classifier(self):
-            return float(np.average(predicted == y, weights=w))
+            right = (predicted == y).reshape(len(y), -1).all(axis=1)  # all labels of a row
+            return float(np.average(right, weights=w))
         gap, spread = y - predicted, y - np.average(y, axis=0, weights=w)
         total = float((w @ spread**2).sum())
         return 1 - float((w @ gap**2).sum()) / total if total > 0 else 0.0
@@ -326,9 +342,10 @@ class Network(LookingInto, Tuned):
         return decided(outputs)
 
     def _forget(self) -> None:
-        warm = getattr(self, "arrays_", None) if self._option("warm_start") else None
+        known = vars(self) if self._option("warm_start") else {}
+        warm = {name: known[name] for name in ("arrays_", "classes_") if name in known}
         super()._forget()
-        if warm is not None:
+        if "arrays_" in warm:
             self._earlier = warm
 
     def __getstate__(self) -> dict[str, Any]:

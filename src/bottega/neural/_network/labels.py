@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
 from sklearn.base import ClassifierMixin
 
 from bottega.core.classes import check_classes, decided
+from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.neural._network.estimator import Network
@@ -18,6 +20,12 @@ class LabelNetwork(ClassifierMixin, Network):
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         rows = super()._read(X, y, sample_weight)
         check_classes(self.classes_)
+        before = getattr(self, "_earlier", {}).get("classes_", self.classes_)
+        if not np.array_equal(before, self.classes_):
+            raise InputError(
+                "warm_start can only be used where `y` has the same classes as in the previous "
+                f"call to fit. Previously got {before}, `y` has {self.classes_}."
+            )
         return rows
 
     def predict(self, X: Any) -> Array:

@@ -94,7 +94,7 @@ def first_module(
     warm = getattr(model, "_earlier", None)
     if warm is not None:
         try:
-            load_arrays(module, warm)
+            load_arrays(module, warm["arrays_"])
         except RuntimeError as error:
             raise ParameterError(
                 f"{type(model).__name__}: warm_start=True goes on from weights of other layers; "

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from numbers import Integral
 from typing import Any
 
@@ -11,7 +12,20 @@ from bottega.core import params
 from bottega.core.folds import Folds
 from bottega.neural._training.schedules import SCHEDULES
 
-__all__ = ["DEFAULTS", "DENSE", "TRAINING", "LayerSizes"]
+__all__ = ["DEFAULTS", "DENSE", "TRAINING", "EpochCount", "GivenWeights", "LayerSizes"]
+
+
+@dataclass(frozen=True)
+class GivenWeights(params.Anything):
+    """First weights that are given: a pair (coefs, intercepts), or a fitted network."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return True for all but words; whether weights fit is seen when the layers are made."""
+        return not isinstance(value, str)
+
+    def describe(self) -> str:
+        """Return the words for weights."""
+        return "a pair (coefs, intercepts), or a fitted network"
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,7 @@ DENSE: Mapping[str, params.Parameter] = {
     "activation": params.Choice(*ACTIVATIONS, help="what a hidden unit makes of its sum"),
     "init": params.AnyOf(
         params.Choice("auto", "near_zero", "gaussian", "xavier", "he"),
-        params.Anything(),
+        GivenWeights(),
         help="where the weights start",
     ),
     "init_scale": params.Real(0, open_low=True, help="standard deviation of init='gaussian'"),
@@ -62,6 +76,16 @@ DENSE: Mapping[str, params.Parameter] = {
     "input_noise": params.Real(0, help="standard deviation of noise added to the inputs"),
     "hidden_noise": params.Real(0, help="standard deviation of noise added to hidden units"),
 }
+
+
+@dataclass(frozen=True)
+class EpochCount(params.Integer):
+    """A number of epochs; infinity for as many as there are."""
+
+    def accepts(self, value: Any) -> bool:
+        """Return True for whole numbers in the interval, and for infinity."""
+        return super().accepts(value) or (isinstance(value, float) and value == inf)
+
 
 # Of the training of any network.
 TRAINING: Mapping[str, params.Parameter] = {
@@ -87,7 +111,7 @@ TRAINING: Mapping[str, params.Parameter] = {
     "max_epochs": params.Integer(1, help="most epochs of the path"),
     "shuffle": params.Boolean(help="show the rows in another order in each epoch"),
     "tol": params.Real(0, help="fall of the loss that counts"),
-    "n_iter_no_change": params.Integer(1, help="epochs without such a fall that end the training"),
+    "n_iter_no_change": EpochCount(1, help="epochs without such a fall that end the training"),
     "early_stopping": params.Boolean(help="keep the epoch that is best on rows held out"),
     "validation_fraction": params.Real(
         0, 1, open_low=True, open_high=True, help="share of the rows held out"
@@ -128,6 +152,7 @@ DEFAULTS: Mapping[str, Any] = {
     "beta_2": 0.999,
     "epsilon": 1e-8,
     "max_epochs": 200,
+    "max_fun": 15_000,
     "shuffle": True,
     "tol": 1e-4,
     "n_iter_no_change": 10,

@@ -29,6 +29,11 @@ def learn_block(model: "TabularNetwork", X: Any, y: Any, classes: Any, sample_we
             f"{type(model).__name__}: class_weight='balanced' needs all rows at once; with "
             "partial_fit give a dict of weights."
         )
+    if model.early_stopping:
+        raise ParameterError(
+            f"{type(model).__name__}: partial_fit does not support early_stopping=True, which "
+            "holds rows out of all there are; give early_stopping=False."
+        )
     if model.learning_rate in ("step", "cosine"):
         raise ParameterError(
             f"{type(model).__name__}: learning_rate={model.learning_rate!r} falls over a number of "
@@ -66,7 +71,8 @@ def _read_block(
     if new:
         model._forget()
         matrix, labels = model._check_rows(X, y)
-        model.classes_ = classes_of_stream(labels, classes)
+        if labels.ndim == 1:
+            model.classes_ = classes_of_stream(labels, classes)
         model._remember_frame(X)
         model._start_drawing()
     else:
@@ -76,8 +82,12 @@ def _read_block(
             model.feature_names_in_ = names
         matrix = model._check_new(X)
         check_consistent_length(matrix, labels)
+        if is_classifier(model) and np.shape(labels)[1:] != model._label_shape:
+            raise InputError("y has another number of labels than in the first block.")
     weight = model._class_weighted(labels, check_weight(sample_weight, len(matrix)))
-    if is_classifier(model):
+    if is_classifier(model) and labels.ndim == 2:
+        labels = model._read_classes(labels)
+    elif is_classifier(model):
         labels = codes_in_stream(labels, model.classes_, classes)
     elif (labels.ndim == 1) != model._vector:
         raise InputError("y has another number of responses than in the first block.")

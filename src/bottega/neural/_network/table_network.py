@@ -12,6 +12,7 @@ from bottega.core.devices import torch_on
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.files import write_atomically
 from bottega.core.rows import Rows
+from bottega.core.sparse import small_as_dense
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import read_response
 from bottega.data.mixed_inputs import MixedInputs
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
     from bottega.neural._training.loop import NetworkTraining
 
-__all__ = ["TabularNetwork"]
+__all__ = ["TabularNetwork", "takes_blocks"]
 
 _WIDEST = 16  # numbers that a category is embedded in, at most
 # What the path tries where the parameter is "auto"; decays up to a share of the rows that is felt.
@@ -32,17 +33,22 @@ _OPEN: dict[str, tuple[Any, ...]] = {
 }
 
 
+def takes_blocks(model: "TabularNetwork") -> bool:
+    """Return True if a network learns from blocks of rows; else say why not."""
+    if model.solver == "lbfgs":
+        raise AttributeError(
+            "partial_fit learns from blocks, and solver='lbfgs' needs all rows at once; give "
+            "solver='adam'."
+        )
+    return True
+
+
 class TabularNetwork(Network):
     """A network of dense layers: numbers in standard units, categories embedded, masks."""
 
     knobs: ClassVar[tuple[str, ...]] = ("max_iter", "hidden_layer_sizes", "alpha")
 
     def _check_params(self) -> None:
-        if isinstance(self.solver, str) and self.solver == "lbfgs":
-            raise ParameterError(
-                f"{type(self).__name__}: solver='lbfgs' is not here; 'adam', 'sgd' and 'adagrad' "
-                "are. Give solver='adam', with more epochs (max_iter) where the loss still falls."
-            )
         super()._check_params()
         if self.drop is not None and self.keep is not None:
             raise ParameterError(
@@ -59,13 +65,13 @@ class TabularNetwork(Network):
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         y = read_response(self, y)
         self.columns_in_ = MixedInputs(self.categorical_features)
-        matrix = self._refuse_missing(self.columns_in_.fit(self, X))
+        matrix = self._refuse_missing(self.columns_in_.fit(self, small_as_dense(X)))
         check_consistent_length(matrix, y)
         return matrix, y
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self._refuse_missing(self.columns_in_.read(self, X), new=True)
+        return self._refuse_missing(self.columns_in_.read(self, small_as_dense(X)), new=True)
 
     def _refuse_missing(self, matrix: FloatArray, new: bool = False) -> FloatArray:
         """Return the matrix, or refuse numbers that are missing where the parameter says so."""
@@ -185,4 +191,5 @@ class TabularNetwork(Network):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "mask"
+        tags.input_tags.sparse = True
         return tags

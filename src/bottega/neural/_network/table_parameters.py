@@ -6,11 +6,15 @@ from typing import Any
 from bottega.core import params
 from bottega.neural._network.parameters import DENSE, TRAINING
 
-__all__ = ["CARD", "SHARED"]
+__all__ = ["CARD", "LOSS", "SHARED"]
 
 _TABLE: Mapping[str, params.Parameter] = {
     **DENSE,
     **TRAINING,
+    "solver": params.Choice(
+        "adam", "sgd", "adagrad", "lbfgs", help="how steps follow from gradients"
+    ),
+    "max_fun": params.Integer(1, help="most evaluations of solver='lbfgs'"),
     "missing": params.Choice("mask", "refuse", help="what to do with missing numbers"),
     "categorical_features": params.Anything(help="columns that are categories, besides texts"),
     "standardize": params.Boolean(help="bring inputs and responses into standard units"),
@@ -46,6 +50,7 @@ _ORDER = (
     "epsilon",
     "max_iter",
     "max_epochs",
+    "max_fun",
     "shuffle",
     "tol",
     "n_iter_no_change",
@@ -68,6 +73,7 @@ _ORDER = (
     "verbose",
 )
 SHARED: Mapping[str, params.Parameter] = {name: _TABLE[name] for name in _ORDER}
+LOSS = params.Choice("squared_error", "absolute_error", "huber", "poisson", help="loss of a row")
 
 CARD: dict[str, Any] = {
     "method": "network",

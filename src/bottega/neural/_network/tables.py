@@ -108,7 +108,10 @@ class TableScale:
 @stored
 @dataclass(frozen=True)
 class TargetScale:
-    """What brings responses into standard units, and predictions back."""
+    """What brings responses into standard units, and predictions back.
+
+    The scale of responses that are all equal is 0: what is predicted is what they are.
+    """
 
     center: FloatArray
     scale: FloatArray
@@ -119,11 +122,18 @@ class TargetScale:
         if not standardize:
             return cls(np.zeros(y.shape[1]), np.ones(y.shape[1]))
         center, scale, _ = center_and_scale(y, weight)
-        return cls(center, scale)
+        return cls(center, np.where(y.min(axis=0) == y.max(axis=0), 0.0, scale))
+
+    @classmethod
+    def of_amounts(cls, y: FloatArray, weight: FloatArray | None) -> "TargetScale":
+        """Learn from responses (n, q) of 0 and more: 0 stays 0, and the mean becomes 1."""
+        unit = np.where(y.any(axis=0), y.max(axis=0), 1.0)  # whose sums do not overflow
+        mean = np.average(y / unit, axis=0, weights=weight) * unit
+        return cls(np.zeros(y.shape[1]), np.where(mean > 0, mean, 1.0))
 
     def inward(self, y: FloatArray) -> FloatArray:
         """Return responses in standard units."""
-        return (y - self.center) / self.scale
+        return (y - self.center) / np.where(self.scale > 0, self.scale, 1.0)
 
     def outward(self, z: FloatArray) -> FloatArray:
         """Return predictions in the units of the responses."""

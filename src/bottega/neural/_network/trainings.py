@@ -10,10 +10,13 @@ import torch
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import Array
+from bottega.neural._modules.random_layers import RandomLayer
 from bottega.neural._network.modules import first_module, seed_of_start
 from bottega.neural._network.work import NetworkWork, arrays_of, load_arrays
 from bottega.neural._training.batches import without_single_rows
 from bottega.neural._training.checkpoint import Checkpoint, fingerprint
+from bottega.neural._training.compiled import CompiledForward
+from bottega.neural._training.limited_memory import LimitedMemory
 from bottega.neural._training.loop import NetworkTraining, TrainingRules
 from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import make_optimizer
@@ -23,6 +26,7 @@ from bottega.neural._training.state import load_state, state_of
 from bottega.neural._training.stopping import EpochPatience
 from bottega.neural._training.threads import threads_for
 from bottega.neural._training.weights import Weights
+from bottega.neural._training.whole_rows import WholeTraining
 
 if TYPE_CHECKING:
     from bottega.neural._network.estimator import Network
@@ -35,7 +39,7 @@ _OPTIMIZER = ("momentum", "nesterovs_momentum", "beta_1", "beta_2", "epsilon")
 _OPTIONS = (
     *("solver", "alpha", "l1", "smoothness", "tie", "clip", "batch_size", "learning_rate"),
     *("learning_rate_init", "power_t", *_OPTIMIZER, "shuffle", "tol", "n_iter_no_change"),
-    *("early_stopping", "validation_fraction", "n_starts", "autocast", "compile"),
+    *("early_stopping", "validation_fraction", "n_starts", "autocast", "compile", "max_fun"),
 )
 
 
@@ -72,14 +76,21 @@ def _new_training(
         clip=option("clip"),
         autocast=bool(option("autocast")),
     )
-    optimizer = make_optimizer(
-        option("solver"), weights.values, **{name: option(name) for name in _OPTIMIZER}
+    whole = option("solver") == "lbfgs"
+    if whole:
+        _refuse_chance(type(model).__name__, module, option("clip"))
+    optimizer: Any = (
+        LimitedMemory(weights.values, float(option("tol")), int(option("max_fun")))
+        if whole
+        else make_optimizer(
+            option("solver"), weights.values, **{name: option(name) for name in _OPTIMIZER}
+        )
     )
     how = option("learning_rate")
     if option("solver") != "sgd" and how in ("invscaling", "adaptive"):
         how = "constant"  # as in scikit-learn, whose words they are
     schedule = Schedule(how, option("learning_rate_init"), option("power_t"), work.horizon)
-    return NetworkTraining(
+    return (WholeTraining if whole else NetworkTraining)(
         module,
         work.resident,
         work.criterion,
@@ -88,9 +99,18 @@ def _new_training(
         rules,
         weights,
         torch.Generator().manual_seed(seed_of_start(work.seed, start) + 1),
-        EpochPatience(float(option("tol")), int(option("n_iter_no_change"))),
-        forward=torch.compile(module) if option("compile") else None,
+        EpochPatience(float(option("tol")), option("n_iter_no_change")),
+        forward=CompiledForward(module) if option("compile") else None,
     )
+
+
+def _refuse_chance(owner: str, module: torch.nn.Module, clip: Any) -> None:
+    """Refuse what L-BFGS cannot follow: a function that changes by chance, or a cut gradient."""
+    if clip is not None or any(isinstance(each, RandomLayer) for each in module.modules()):
+        raise ParameterError(
+            f"{owner}: solver='lbfgs' follows one function exactly, which dropout, noise and clip "
+            "would change from step to step; leave them out, or give solver='adam'."
+        )
 
 
 def _batch_size(model: "Network", module: torch.nn.Module, n: int) -> int:
@@ -161,7 +181,7 @@ def trained(
     if starts > 1 or stops:
         train, held = _held_out_part(model, work)
     file = _checkpoint(model, work, setting, epochs)
-    before = file.read()
+    before = file.begin()
     best: Trained | None = None
     for start in range(starts):
         found = Trained(model._training(train, setting, start))
@@ -196,12 +216,14 @@ def trained(
 def _held_out_part(model: "Network", work: NetworkWork) -> tuple[NetworkWork, NetworkWork]:
     """Return the rows to train on and those held out, of every class the same share."""
     pairs, _ = model._held_out(work.rows, float(model._option("validation_fraction")))
-    if not pairs:
+    none = np.empty(0, dtype=np.int64)
+    train, held = pairs[0] if pairs else (none, none)
+    if len(held) < 2:
         raise InputError(
-            f"Of {len(work.rows)} rows none can be held out; give more rows, or "
+            f"The validation set is too small: of {len(work.rows)} rows {len(held)} would be held "
+            "out, and two are needed. Give more rows or a larger validation_fraction, or "
             "early_stopping=False and n_starts=1."
         )
-    train, held = pairs[0]
     return work.part(train), work.part(held)
 
 
@@ -217,7 +239,7 @@ def _run(
     training = found.training
     if stops:
         training.patience = None  # the held-out rows end it
-    patience = EpochPatience(0.0, int(model._option("n_iter_no_change")))
+    patience = EpochPatience(float(model._option("tol")), model._option("n_iter_no_change"))
     for loss in found.validation:
         patience.used_up(loss)
     while training.epochs < epochs and not training.finished:

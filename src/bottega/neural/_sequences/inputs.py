@@ -9,13 +9,13 @@ from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
 from bottega.core.rows import Rows
 from bottega.core.typing import Array
-from bottega.neural._network.estimator import Network
+from bottega.neural._network.shaped_network import ShapedNetwork
 from bottega.neural._sequences.reading import SequenceScale, packed, with_lengths
 
 __all__ = ["SequenceInputs"]
 
 
-class SequenceInputs(Network):
+class SequenceInputs(ShapedNetwork):
     """Reads sequences of any form, of any lengths; a row of a table is one of single numbers."""
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -40,6 +40,11 @@ def packed(X: Any) -> tuple[FloatArray, int] | None:
     """
     if is_frame(X) or is_sparse(X) or not hasattr(X, "__len__"):
         return None
+    if isinstance(X, list | tuple) and X and isinstance(X[0], str):
+        raise InputError(
+            f"X holds texts, such as {X[0]!r}, and sequences are of numbers: give each as an array "
+            "of one number, or vector, per word."
+        )
     if isinstance(X, np.ndarray) and X.ndim != 3 and (X.dtype != object or X.ndim == 2):
         return None
     if not len(X) or not all(hasattr(each, "__len__") and np.ndim(each[:1]) for each in X):
@@ -47,8 +52,6 @@ def packed(X: Any) -> tuple[FloatArray, int] | None:
     own = any(isinstance(each, np.ndarray) for each in X)
     if not own and len({len(each) for each in X}) == 1 and not hasattr(X[0][0], "__len__"):
         return None  # a table written as lists
-    if isinstance(X[0], str):
-        return None
     try:
         return _rows([np.asarray(each, dtype=np.float64) for each in X])
     except (TypeError, ValueError) as error:

@@ -1,7 +1,7 @@
 """What recurrent classifiers and regressors share."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.params import Boolean, Choice, Integer, Parameter, Real
@@ -43,10 +43,6 @@ RECURRENT_CARD: dict[str, Any] = {
 
 class RecurrentNetwork(SequenceInputs):
     """A network with a state that goes along a sequence."""
-
-    walks: ClassVar[Mapping[str, Any]] = {"max_iter": "auto"}
-
-    _most_at_once = 32
 
     def _check_params(self) -> None:
         super()._check_params()

@@ -10,7 +10,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, warn_caller
 from bottega.core.files import write_atomically
 from bottega.core.typing import Array
 
@@ -42,6 +42,15 @@ class Checkpoint:
         self.path = None if path is None else FilePath(path)
         self.of = of
         self._last = perf_counter()
+        self._written = False
+
+    def begin(self) -> dict[str, Array]:
+        """Return the arrays of the file; where there is none yet, make it, or say why not."""
+        found = self.read()
+        if not found:
+            self.write({})
+        self._written = True
+        return found
 
     def read(self) -> dict[str, Array]:
         """Return the arrays of the file; none where there is no file."""
@@ -68,11 +77,22 @@ class Checkpoint:
         return self.path is not None and perf_counter() - self._last >= EVERY
 
     def write(self, arrays: Mapping[str, Array]) -> None:
-        """Write the arrays, whole or not at all."""
+        """Write the arrays, whole or not at all.
+
+        Once the training has begun, a file that cannot be renewed does not end it.
+        """
         if self.path is None:
             return
         content = BytesIO()
         named: dict[str, Any] = {"fingerprint": np.array(self.of), **arrays}
         np.savez(content, **named)
-        write_atomically(self.path, content.getvalue())
         self._last = perf_counter()
+        try:
+            write_atomically(self.path, content.getvalue())
+        except InputError as error:
+            if not self._written:
+                raise
+            warn_caller(
+                f"The training goes on, and its checkpoint stays as it was before: {error}",
+                RuntimeWarning,
+            )

@@ -14,13 +14,19 @@ import torch.nn.functional as F  # noqa: N812
 
 __all__ = [
     "CRITERIA",
+    "LARGEST_LOG",
     "AbsoluteCost",
     "BinaryCrossEntropy",
     "CrossEntropy",
     "HuberCost",
+    "LabelsCost",
     "NetworkCriterion",
+    "PoissonCost",
     "SquaredCost",
 ]
+
+
+LARGEST_LOG = 80.0  # whose exponential single precision still holds
 
 
 class NetworkCriterion(ABC):
@@ -113,6 +119,23 @@ class HuberCost(NetworkCriterion):
         return F.huber_loss(outputs, y, reduction="none", delta=self.delta).sum(1)
 
 
+class PoissonCost(NetworkCriterion):
+    """Half the Poisson deviance of a mean that is the exponential of the output."""
+
+    name = "poisson"
+    has_slopes = True
+    out_activation = "exp"
+
+    def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return torch.exp(outputs).sub_(y)
+
+    def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return (torch.exp(outputs) - y * outputs + torch.xlogy(y, y) - y).sum(1)
+
+    def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
+        return torch.exp(outputs.clamp(max=LARGEST_LOG))
+
+
 class BinaryCrossEntropy(NetworkCriterion):
     """Logistic outputs with the binary cross-entropy.
 
@@ -144,6 +167,15 @@ class BinaryCrossEntropy(NetworkCriterion):
         return torch.where(total > 0, p / total, 1 / p.shape[1])
 
 
+class LabelsCost(BinaryCrossEntropy):
+    """Logistic outputs, one for each label that a row may bear beside others."""
+
+    name = "labels"
+
+    def predictions(self, outputs: torch.Tensor) -> torch.Tensor:
+        return torch.sigmoid(outputs)
+
+
 class CrossEntropy(NetworkCriterion):
     """Softmax outputs with the cross-entropy; targets are codes of classes."""
 
@@ -172,5 +204,8 @@ class CrossEntropy(NetworkCriterion):
 
 CRITERIA = {
     each.name: each
-    for each in (SquaredCost, AbsoluteCost, HuberCost, BinaryCrossEntropy, CrossEntropy)
+    for each in (
+        *(SquaredCost, AbsoluteCost, HuberCost, PoissonCost),
+        *(BinaryCrossEntropy, CrossEntropy),
+    )
 }

@@ -25,6 +25,11 @@ from bottega.neural._training.weights import Weights
 __all__ = ["History", "NetworkTraining", "TrainingDiverged", "TrainingRules"]
 
 
+# Predicted at once, at most: of larger blocks the layers would not fit into a processor's memory.
+_ROWS = 8192
+_NUMBERS = 2**20
+
+
 class TrainingDiverged(BottegaError, ArithmeticError):
     """The loss left the range of numbers, and the training was stopped."""
 
@@ -117,6 +122,11 @@ class NetworkTraining:
         self.seen = 0  # rows, counted each time
         self.finished = False
 
+    @property
+    def falls_short(self) -> str | None:
+        """What to say where a training ended before it found the minimum it looks for."""
+        return None
+
     def run_epoch(self) -> float:
         """Show every row once; return the mean of the objective over the epoch."""
         w, rules, optimizer = self.weights, self.rules, self.optimizer
@@ -161,8 +171,9 @@ class NetworkTraining:
         """Return the mean over the epoch's rows, with the penalty; refuse one that is no number."""
         found = torch.stack(losses)
         total = float(found.double().cpu() @ torch.tensor(sizes, dtype=torch.float64)) / sum(sizes)
-        if not isfinite(total):
-            bad = int(torch.nonzero(~torch.isfinite(found))[0])
+        if not isfinite(total) or not bool(torch.isfinite(self.weights.values).all()):
+            steps = torch.nonzero(~torch.isfinite(found))
+            bad = int(steps[0]) if len(steps) else len(losses) - 1
             raise TrainingDiverged(
                 f"The loss is no longer a finite number at step {self.steps + bad + 1} (epoch "
                 f"{self.epochs + 1}, batch {bad + 1}): the steps are too long. Lower "
@@ -195,23 +206,22 @@ class NetworkTraining:
         return f"batches of {size} rows", smaller if size > 1 else "fewer or smaller layers"
 
     @torch.no_grad()
-    def outputs(self, inputs: Any, at_once: int = 8192) -> torch.Tensor:
+    def outputs(self, inputs: Any) -> torch.Tensor:
         """Return the outputs of the module for all rows of `inputs`, as it predicts."""
-        return evaluate(self.module, inputs, at_once, self.rules.autocast)
+        return evaluate(self.module, inputs, self.rules.autocast)
 
 
 @torch.no_grad()
 def evaluate(
-    module: torch.nn.Module,
-    inputs: tuple[torch.Tensor, ...],
-    at_once: int = 8192,
-    autocast: bool = False,
+    module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], autocast: bool = False
 ) -> torch.Tensor:
     """Return the outputs of a module for all rows, some at once, as it predicts.
 
     Dropout and noise are off, and batch normalisation uses its running means.
     """
     module.eval()
+    numbers = max(inputs[0][:1].numel(), 1)  # of a row
+    at_once = min(max(_NUMBERS // numbers, 1), _ROWS)
     parts = zip(*(each.split(at_once) for each in inputs), strict=True)
     with torch.autocast(inputs[0].device.type, torch.bfloat16, autocast):
         found = [module(*part) for part in parts]
