@@ -27,6 +27,7 @@ from bottega.core.validate import naming_texts, refuse_masked
 __all__ = ["CheckedChunks", "Mergeable", "Moments", "is_empty", "parts_of", "split_rows"]
 
 _COLUMNS = 8  # read with one pass over chunks, after the first
+_BLOCK, _LEAST = 2**17, 256  # numbers in rows that fit the cache, and rows that are worth a product
 
 
 @runtime_checkable
@@ -83,33 +84,44 @@ class Moments:
         if block.ndim != 2:
             raise InputError(f"A chunk must be a table of rows and columns; got {block.ndim}-D.")
         self.p = block.shape[1]
-        if y is not None:
-            responses = np.asarray(y, dtype=np.float64)
-            block = np.column_stack([block, responses])
-        if not len(block):
-            return self
+        responses = None if y is None else np.asarray(y, dtype=np.float64).reshape(len(block), -1)
+        weights = None if w is None else np.asarray(w, dtype=np.float64)
+        width = self.p + (0 if responses is None else responses.shape[1])
+        # Parts are copied the way the rows are stored: along columns, or along rows.
+        order: Any = "F" if block.flags.f_contiguous else "C"
+        size = max(_LEAST, _BLOCK // max(width, 1))
+        buffer = np.empty((min(size, len(block)), width), order=order)
+        for part in split_rows(len(block), size):
+            centred = buffer[: part.stop - part.start]
+            centred[:, : self.p] = block[part]
+            if responses is not None:
+                centred[:, self.p :] = responses[part]
+            self._take(centred, None if weights is None else weights[part])
+        return self
+
+    def _take(self, rows: FloatArray, w: FloatArray | None) -> None:
+        """Take in rows that fit the cache; they are changed."""
         if w is None:
-            count, weight = len(block), float(len(block))
-            mean = block.mean(axis=0)
-            centred = block - mean
+            count, weight = len(rows), float(len(rows))
+            mean = rows.mean(axis=0)
+            rows -= mean
             # The second pass removes what rounding left in the first mean.
-            correction = centred.mean(axis=0)
-            mean, centred = mean + correction, centred - correction
-            scatter = centred.T @ centred
+            correction = rows.mean(axis=0)
+            rows -= correction
+            scatter = rows.T @ rows
         else:
-            weights = np.asarray(w, dtype=np.float64)
-            kept = weights > 0
-            block, weights = block[kept], weights[kept]
-            count, weight = len(block), float(weights.sum())
+            kept = w > 0
+            rows, w = rows[kept], w[kept]
+            count, weight = len(rows), float(w.sum())
             if not count:
-                return self
-            self.log_weights += float(np.sum(np.log(weights)))
-            mean = weights @ block / weight
-            centred = block - mean
-            correction = weights @ centred / weight
-            mean, centred = mean + correction, centred - correction
-            scatter = (centred * weights[:, None]).T @ centred
-        return self._absorb(count, weight, mean, scatter)
+                return
+            self.log_weights += float(np.sum(np.log(w)))
+            mean = w @ rows / weight
+            rows -= mean
+            correction = w @ rows / weight
+            rows -= correction
+            scatter = (rows * w[:, None]).T @ rows
+        self._absorb(count, weight, mean + correction, scatter)
 
     def merge(self, other: Self) -> Self:
         """Take in the moments of other rows."""
