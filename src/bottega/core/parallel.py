@@ -13,6 +13,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
@@ -25,6 +26,7 @@ from bottega.core.errors import ParameterError
 from bottega.core.threads import libraries_in, linear_algebra_in
 
 __all__ = [
+    "answers_in_turn",
     "at_most",
     "available_cores",
     "in_threads",
@@ -220,6 +222,42 @@ class _Crew:
             if error is None:
                 answers[key] = answer
         return answers
+
+
+def answers_in_turn(
+    function: Callable[..., Answer],
+    items: Iterable[Any],
+    take: Callable[[Answer], Any],
+) -> None:
+    """Hand ``function(item)`` of each item to `take`, in order, while later items are worked on.
+
+    The items are made here, one after the other and only a few ahead, so that there may be more of
+    them than memory holds.
+
+    Examples
+    --------
+    >>> found = []
+    >>> answers_in_turn(abs, iter([-1, 2, -3]), found.append)
+    >>> found
+    [1, 2, 3]
+    """
+    threads = spare_threads()
+    if threads < 2:
+        for item in items:
+            take(function(item))
+        return
+    waiting: deque[Future[Answer]] = deque()
+    with libraries_in(1), ThreadPoolExecutor(threads, initializer=_mark_busy) as crew:
+        try:
+            for item in items:
+                waiting.append(crew.submit(copy_context().run, function, item))
+                if len(waiting) > threads:
+                    take(waiting.popleft().result())
+            while waiting:
+                take(waiting.popleft().result())
+        finally:
+            for each in waiting:
+                each.cancel()
 
 
 def in_threads(

@@ -269,11 +269,13 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
         if self.positive:  # the columns that are used depend on y: folds judge the path
             rss = residual_squares(problem, nonnegative_coef(problem.spectrum, alphas))
             return self._gaussian_path(problem, alphas, rss)
+        if loss is None:
+            lost = problem.spectrum.lost(alphas)
+            rss = problem.squares_outside() + np.square(lost).T @ problem.spectrum.rotated**2
+            return self._gaussian_path(problem, alphas, rss)
         loo = leave_one_out(problem.blocks(), problem.spectrum, alphas, loss)
-        judged: dict[str, Any] = {}
-        if loss is not None:
-            judged = {"error": loo.error, "error_se": loo.error_se}
-            judged |= {"estimate": "loo", "loss": loss.title}
+        judged = {"error": loo.error, "error_se": loo.error_se}
+        judged |= {"estimate": "loo", "loss": loss.title}
         return self._gaussian_path(problem, alphas, loo.rss, **judged)
 
     def _penalty_at(self, problem: DecomposedProblem, alpha: float) -> float:
