@@ -343,7 +343,10 @@ class CheckedChunks:
 
     def _in_order(self, X: Any, number: int) -> Any:
         """Return the columns of a data frame in the order of the first chunk."""
-        if self.names is None or not is_frame(X):
+        names = getattr(X, "columns", None)
+        if self.names is None or (names is not None and list(names) == list(self.names)):
+            return X
+        if not is_frame(X):
             return X
         frame = nw.from_native(X, eager_only=True)
         if frame.columns == list(self.names):

@@ -3,12 +3,14 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import Unforeseen
+from bottega.core.parallel import made_ahead
 from bottega.core.parts import RowSource
 from bottega.core.typing import BoolArray
 from bottega.data._encode.statistics import SAFE
@@ -80,6 +82,9 @@ class PlainNumbers(RowSource):
         return [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return made_ahead(self._chunks())
+
+    def _chunks(self) -> Iterator[tuple[Any, ...]]:
         import pandas as pd
 
         for batch in self._batches(self._columns):
@@ -120,7 +125,7 @@ class PlainNumbers(RowSource):
             return None, w, None
         column = batch.column(self.target)
         if hasattr(column, "dictionary"):
-            labels = class_labels(nw.from_native(column.dictionary.to_pandas(), series_only=True))
+            labels = _labels(tuple(column.dictionary.to_pylist()))
             codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
             y, absent = labels[codes] if len(labels) else codes, column.is_null()
             absent = absent.to_numpy(zero_copy_only=False)
@@ -141,6 +146,11 @@ def _parquet_files(source: Any) -> list[str]:
         return []
     files = find_files(path)
     return files if kind_of(files) == "parquet" else []
+
+
+@lru_cache(maxsize=8)
+def _labels(distinct: tuple[str | None, ...]) -> np.ndarray:
+    return class_labels(nw.new_series("labels", list(distinct), nw.String, backend="pandas"))
 
 
 def _is_plain(name: str, types: Types, said: NumberFooter) -> bool:

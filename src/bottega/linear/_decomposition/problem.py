@@ -98,8 +98,7 @@ def moments_of(chunks: Iterable[Chunk]) -> Moments:
         if is_large_sparse(chunk[0]):
             moments.merge(FoldMoments(*chunk, 1).total())
             continue
-        for X, y, w in _parts([chunk]):
-            moments.update(X, y, w)
+        moments.update(*chunk)
     return moments
 
 
