@@ -336,7 +336,7 @@ class CheckedChunks:
         return X, None if y is None else y.reshape(len(y), -1), w
 
     def _codes(self, y: Any) -> IntArray:
-        codes = np.searchsorted(self.classes, y)
+        codes: IntArray = np.searchsorted(self.classes, y)
         if self.guessed and (codes.max() == len(self.classes) or np.any(self.classes[codes] != y)):
             raise UnforeseenClass("A class appears that the first chunk does not have.")
         return codes

@@ -139,9 +139,7 @@ class Tuned(Estimator):
             skeleton = self._bare_path(work, walk.values)
             if skeleton is not None:
                 return self._judge(skeleton, work, rows, walk.cv, loss)
-        # In chunks an honest estimate may be a further pass over the rows.
-        wanted = walk.cv is None and (honest or rows is not None)
-        curve = self._path(work, walk.values, loss if wanted else None)
+        curve = self._path(work, walk.values, loss if walk.cv is None else None)
         if walk.cv is not None or (honest and curve.estimate is None):
             if rows is None:
                 raise InputError(

@@ -108,7 +108,8 @@ class PlainNumbers(RowSource):
 
     def parts(self) -> "list[PlainNumbers]":
         """Return parts that can be read apart, in order."""
-        return [replace(self, source=part) for part in self.source.parts()]
+        parts: Any = self.source.parts()
+        return [replace(self, source=part) for part in parts]
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         files = _parquet_files(self.source)
