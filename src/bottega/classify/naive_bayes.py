@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -228,7 +227,7 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
     def _reader_of_chunks(self, first: Any) -> Any:
         self.columns_in_ = DistributedInputs()
         self.columns_in_.fit(self, first)
-        return partial(self.columns_in_.read, self, learn=True)
+        return self.columns_in_.reader(self)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Any:
         return self._sums(X, y, w)

@@ -14,10 +14,10 @@ from sklearn.utils.validation import validate_data
 
 from bottega.core.chunks import CheckedChunks, Mergeable, is_empty, parts_of
 from bottega.core.engine import HeldParts, current_engine
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, Unforeseen, UnforeseenClass
 from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.parallel import at_most
-from bottega.core.parts import RowSource, hold_chunks
+from bottega.core.parts import RowSource, at_first_sight, hold_chunks
 from bottega.core.threads import one_thread
 
 __all__ = ["Chunked"]
@@ -48,9 +48,7 @@ class Chunked(Estimator):
         self._check_params()
         try:
             with at_most(getattr(self, "n_jobs", None)):
-                checked = self._check_chunks(chunks)
-                with nullcontext() if checked.n_features > _WIDE else one_thread():
-                    self._fit_checked(checked)
+                self._fit_foreseen(chunks)
         except BaseException:
             self._forget()  # a model that could not be fitted is not fitted
             raise
@@ -58,6 +56,28 @@ class Chunked(Estimator):
 
     def _fit_source(self, source: RowSource) -> Self:
         return self.fit_chunks(source)
+
+    def _fit_foreseen(self, chunks: Iterable[Any]) -> None:
+        """Fit to rows as their files describe them, with the classes that the first ones have.
+
+        Where that proves wrong, all rows are read to learn what they are, and the fit starts anew.
+        """
+        rows, guess = at_first_sight(chunks), True
+        while True:
+            try:
+                return self._fit_rows(rows, guess=guess)
+            except UnforeseenClass:
+                guess = False
+            except Unforeseen:
+                if rows is chunks:
+                    raise
+                rows = chunks
+            self._forget()
+
+    def _fit_rows(self, chunks: Iterable[Any], *, guess: bool) -> None:
+        checked = self._check_chunks(chunks, guess=guess)
+        with nullcontext() if checked.n_features > _WIDE else one_thread():
+            self._fit_checked(checked)
 
     def _fit_checked(self, checked: CheckedChunks) -> None:
         found = checked.reduce(self._counted_statistics, self._folds_of_chunks())
@@ -74,7 +94,8 @@ class Chunked(Estimator):
     def _counted_statistics(self, X: Any, y: Any, w: Any, fold: Any) -> "_Counted":
         return _Counted(self._statistics(X, y, w, fold), len(X))
 
-    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
+    def _check_chunks(self, chunks: Iterable[Any], *, guess: bool = False) -> CheckedChunks:
+        """Return the chunks to check; with `guess`, the classes are those of the first one."""
         if isinstance(chunks, Iterator):
             raise InputError(
                 "Chunks are iterated over more than once, and a generator can only be iterated "
@@ -90,7 +111,7 @@ class Chunked(Estimator):
                 break
         if first is None:
             raise InputError("There are no chunks to fit; give at least one (X, y).")
-        X, y, _ = parts_of(first)
+        X, y, w = parts_of(first)
         self._remember_frame(X)
         target = get_tags(self).target_tags
         if not (target.required or is_classifier(self) or is_regressor(self)):
@@ -104,12 +125,13 @@ class Chunked(Estimator):
         engine = current_engine()
         held = None if engine is None else hold_chunks(engine, chunks)
         if is_classifier(self):
-            self.classes_ = _classes_of(chunks) if held is None else _classes_held(held)
+            seen = [(y, w)] if guess else _responses(chunks)
+            self.classes_ = _classes_of(seen) if held is None else _classes_held(held)
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
         gaps, read = get_tags(self).input_tags.allow_nan, self._reader_of_chunks(X)
         return CheckedChunks(
-            chunks, self.n_features_in_, np.ndim(y), classes, names, gaps, read, held
+            chunks, self.n_features_in_, np.ndim(y), classes, names, gaps, read, held, guess
         )
 
     def _reader_of_chunks(self, first: Any) -> Any:
@@ -152,13 +174,21 @@ class _Counted:
 
 def _classes_held(held: HeldParts) -> Any:
     """Return the classes among the rows of parts that an engine holds."""
-    return reduce(np.union1d, [each for each in held.map(_classes_of) if each is not None])
+    each = held.map(lambda part: _classes_of(_responses(part)))
+    return reduce(np.union1d, [classes for classes in each if classes is not None])
 
 
-def _classes_of(chunks: Iterable[Any]) -> Any:
+def _responses(chunks: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
+    """Return responses and weights of chunks, alone where they can be read alone."""
+    if isinstance(chunks, RowSource):
+        return chunks.responses()
+    return (parts_of(chunk)[1:] for chunk in chunks)
+
+
+def _classes_of(responses: Iterable[tuple[Any, Any]]) -> Any:
     """Return the classes among the rows that count, sorted."""
     found: Any = None
-    for _, y, w in map(parts_of, chunks):
+    for y, w in responses:
         labels = np.asarray(y)
         here = np.unique(labels if w is None else labels[np.asarray(w) > 0])
         found = here if found is None else np.union1d(found, here)

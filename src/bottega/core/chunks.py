@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.utils import check_array, check_X_y
 
 from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
+from bottega.core.dealt_parts import of_dealt_part, of_part_alone, rows_by_class, rows_of_part
 from bottega.core.engine import HeldParts, current_engine
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, UnforeseenClass
 from bottega.core.frames import is_frame
 from bottega.core.parts import of_blocks
 from bottega.core.rows import check_weight
@@ -27,6 +28,7 @@ from bottega.core.validate import naming_texts, refuse_masked
 __all__ = ["CheckedChunks", "Mergeable", "Moments", "is_empty", "parts_of", "split_rows"]
 
 _COLUMNS = 8  # read with one pass over chunks, after the first
+_BLOCK, _LEAST = 2**17, 256  # numbers in rows that fit the cache, and rows that are worth a product
 
 
 @runtime_checkable
@@ -83,33 +85,44 @@ class Moments:
         if block.ndim != 2:
             raise InputError(f"A chunk must be a table of rows and columns; got {block.ndim}-D.")
         self.p = block.shape[1]
-        if y is not None:
-            responses = np.asarray(y, dtype=np.float64)
-            block = np.column_stack([block, responses])
-        if not len(block):
-            return self
+        responses = None if y is None else np.asarray(y, dtype=np.float64).reshape(len(block), -1)
+        weights = None if w is None else np.asarray(w, dtype=np.float64)
+        width = self.p + (0 if responses is None else responses.shape[1])
+        # Parts are copied the way the rows are stored: along columns, or along rows.
+        order: Any = "F" if block.flags.f_contiguous else "C"
+        size = max(_LEAST, _BLOCK // max(width, 1))
+        buffer = np.empty((min(size, len(block)), width), order=order)
+        for part in split_rows(len(block), size):
+            centred = buffer[: part.stop - part.start]
+            centred[:, : self.p] = block[part]
+            if responses is not None:
+                centred[:, self.p :] = responses[part]
+            self._take(centred, None if weights is None else weights[part])
+        return self
+
+    def _take(self, rows: FloatArray, w: FloatArray | None) -> None:
+        """Take in rows that fit the cache; they are changed."""
         if w is None:
-            count, weight = len(block), float(len(block))
-            mean = block.mean(axis=0)
-            centred = block - mean
+            count, weight = len(rows), float(len(rows))
+            mean = rows.mean(axis=0)
+            rows -= mean
             # The second pass removes what rounding left in the first mean.
-            correction = centred.mean(axis=0)
-            mean, centred = mean + correction, centred - correction
-            scatter = centred.T @ centred
+            correction = rows.mean(axis=0)
+            rows -= correction
+            scatter = rows.T @ rows
         else:
-            weights = np.asarray(w, dtype=np.float64)
-            kept = weights > 0
-            block, weights = block[kept], weights[kept]
-            count, weight = len(block), float(weights.sum())
+            kept = w > 0
+            rows, w = rows[kept], w[kept]
+            count, weight = len(rows), float(w.sum())
             if not count:
-                return self
-            self.log_weights += float(np.sum(np.log(weights)))
-            mean = weights @ block / weight
-            centred = block - mean
-            correction = weights @ centred / weight
-            mean, centred = mean + correction, centred - correction
-            scatter = (centred * weights[:, None]).T @ centred
-        return self._absorb(count, weight, mean, scatter)
+                return
+            self.log_weights += float(np.sum(np.log(w)))
+            mean = w @ rows / weight
+            rows -= mean
+            correction = w @ rows / weight
+            rows -= correction
+            scatter = (rows * w[:, None]).T @ rows
+        self._absorb(count, weight, mean + correction, scatter)
 
     def merge(self, other: Self) -> Self:
         """Take in the moments of other rows."""
@@ -157,7 +170,8 @@ class CheckedChunks:
     values may be missing) and responses with `y_ndim` axes (0 for a method without responses, which
     ignores those that are there), labels among `classes` for a classifier, whose folds are
     stratified by them. `read` makes a matrix of inputs that are not numbers. `held` are the same
-    chunks where an engine holds them in parts.
+    chunks where an engine holds them in parts. `guessed` classes may lack some, which are then
+    `UnforeseenClass`.
     """
 
     def __init__(
@@ -170,6 +184,7 @@ class CheckedChunks:
         allow_nan: bool = False,
         read: Callable[[Any], FloatArray] | None = None,
         held: HeldParts | None = None,
+        guessed: bool = False,
     ) -> None:
         self.chunks = chunks
         self.allow_nan = allow_nan
@@ -178,6 +193,7 @@ class CheckedChunks:
         self.n_features = n_features
         self.y_ndim = y_ndim
         self.classes = classes
+        self.guessed = guessed
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
         self._held: HeldParts | None = None
         if held is not None:
@@ -203,11 +219,13 @@ class CheckedChunks:
         function changes nothing, and returns what can be merged.
         """
         if not self.are_held:
-            return of_blocks(function, self.dealt(folds))
+            if folds > 1 or self.read is not None:
+                return of_blocks(function, self.dealt(folds))
+            return of_blocks(partial(self._of_chunk, function), enumerate(self.chunks, start=1))
         assert self._held is not None
         if folds == 1:
-            return self._held.reduce(partial(_of_part_alone, function))
-        dealt = partial(_of_dealt_part, function, folds, self.classes is not None)
+            return self._held.reduce(partial(of_part_alone, function))
+        dealt = partial(of_dealt_part, function, folds, self.classes is not None)
         return self._held.reduce(dealt, self._folds_of_parts(folds))
 
     def _folds_of_parts(self, count: int) -> list[Any]:
@@ -216,7 +234,7 @@ class CheckedChunks:
         if count not in self._folds:
             self._folds[count] = self._deal(count)
         known = self._folds[count]
-        sizes = self._held.map(_rows_by_class if known is None else _rows_of_part)
+        sizes = self._held.map(rows_by_class if known is None else rows_of_part)
         if known is not None:
             ends = np.cumsum([0, *sizes])
             return [known[start:end] for start, end in pairwise(ends)]
@@ -272,43 +290,63 @@ class CheckedChunks:
 
     def __iter__(self) -> Iterator[tuple[FloatArray, Any, Any]]:
         for number, chunk in enumerate(self.chunks, start=1):
-            X, y, w = parts_of(chunk)
-            if self.y_ndim == 0:
-                y = None
-            if is_empty(X):
-                continue
-            refuse_masked(X=X, y=y, w=w)
-            X = self._in_order(X, number)
-            with naming_texts(X):
-                X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
-            try:
-                X, y = self._rows(X, y)
-                if w is not None:
-                    w = np.asarray(w, dtype=np.float64)
-                    # A chunk may count for nothing as a whole, unlike the rows of a fit.
-                    w = check_weight(w, len(X)) if np.any(w) or w.shape != (len(X),) else w
-            except ValueError as error:
-                raise InputError(f"Chunk {number} cannot be used: {error}") from error
-            if X.shape[1] != self.n_features:
-                raise InputError(
-                    f"Chunk {number} has {X.shape[1]} columns and the first one "
-                    f"{self.n_features}; give all chunks the same columns."
-                )
-            if np.ndim(y) != self.y_ndim:
-                raise InputError(
-                    f"Chunk {number} has a response with {np.ndim(y)} axes and the first one "
-                    f"{self.y_ndim}; give all chunks the same responses."
-                )
-            if y is not None and self.classes is None:
-                y = y.reshape(len(y), -1)
-            if w is not None and np.any(w == 0):
-                X, y, w = X[w > 0], None if y is None else y[w > 0], w[w > 0]
-            if len(X):
-                yield X, y, w
+            found = self._checked(number, chunk)
+            if found is not None:
+                yield found
+
+    def _of_chunk(self, function: Callable[..., Any], number: int, chunk: Any) -> Any:
+        found = self._checked(number, chunk)
+        return None if found is None else function(*found, None)
+
+    def _checked(self, number: int, chunk: Any) -> tuple[FloatArray, Any, Any] | None:
+        """Return the rows of a chunk that count, or None where there are none."""
+        X, y, w = parts_of(chunk)
+        if self.y_ndim == 0:
+            y = None
+        if is_empty(X):
+            return None
+        refuse_masked(X=X, y=y, w=w)
+        X = self._in_order(X, number)
+        with naming_texts(X):
+            X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
+        try:
+            X, y = self._rows(X, y)
+            if w is not None:
+                w = np.asarray(w, dtype=np.float64)
+                # A chunk may count for nothing as a whole, unlike the rows of a fit.
+                w = check_weight(w, len(X)) if np.any(w) or w.shape != (len(X),) else w
+        except ValueError as error:
+            raise InputError(f"Chunk {number} cannot be used: {error}") from error
+        if X.shape[1] != self.n_features:
+            raise InputError(
+                f"Chunk {number} has {X.shape[1]} columns and the first one "
+                f"{self.n_features}; give all chunks the same columns."
+            )
+        if np.ndim(y) != self.y_ndim:
+            raise InputError(
+                f"Chunk {number} has a response with {np.ndim(y)} axes and the first one "
+                f"{self.y_ndim}; give all chunks the same responses."
+            )
+        if w is not None and np.any(w == 0):
+            X, y, w = X[w > 0], None if y is None else y[w > 0], w[w > 0]
+        if not len(X):
+            return None
+        if self.classes is not None:
+            return X, self._codes(y), w
+        return X, None if y is None else y.reshape(len(y), -1), w
+
+    def _codes(self, y: Any) -> IntArray:
+        codes: IntArray = np.searchsorted(self.classes, y)
+        if self.guessed and (codes.max() == len(self.classes) or np.any(self.classes[codes] != y)):
+            raise UnforeseenClass("A class appears that the first chunk does not have.")
+        return codes
 
     def _in_order(self, X: Any, number: int) -> Any:
         """Return the columns of a data frame in the order of the first chunk."""
-        if self.names is None or not is_frame(X):
+        names = getattr(X, "columns", None)
+        if self.names is None or (names is not None and list(names) == list(self.names)):
+            return X
+        if not is_frame(X):
             return X
         frame = nw.from_native(X, eager_only=True)
         if frame.columns == list(self.names):
@@ -323,52 +361,14 @@ class CheckedChunks:
         return frame.select(list(self.names)).to_native()
 
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        """Return checked inputs and responses; labels as codes."""
+        """Return checked inputs and responses."""
         how: dict[str, Any] = {"dtype": np.float64}
         how["ensure_all_finite"] = "allow-nan" if self.allow_nan else True
         if self.y_ndim == 0:
             return check_array(X, **how), y
         number = self.classes is None
-        X, y = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
-        return X, y if number else np.searchsorted(self.classes, y)
-
-
-def _of_part_alone(function: Callable[..., Any], part: list[Any]) -> Any:
-    return of_blocks(function, ((*block, None) for block in part))
-
-
-def _of_dealt_part(
-    function: Callable[..., Any], count: int, stratified: bool, part: list[Any], known: Any
-) -> Any:
-    """Return the statistics of a part by folds: the known ones, or those that a dealer gives."""
-
-    def dealt() -> Iterator[tuple[Any, ...]]:
-        start = 0
-        dealer = FoldDealer(count, start=dict(known)) if isinstance(known, dict) else None
-        for X, y, w in part:
-            if dealer is None:
-                fold = known[start : start + len(X)]
-            else:
-                fold = dealer.deal(len(X), y if stratified else None)
-            start += len(X)
-            yield X, y, w, fold
-
-    return of_blocks(function, dealt())
-
-
-def _rows_of_part(part: list[Any]) -> int:
-    return sum(len(X) for X, _, _ in part)
-
-
-def _rows_by_class(part: list[Any]) -> Counter[Any]:
-    """Return how many rows of a part have each code of a class; without classes, one count."""
-    found: Counter[Any] = Counter()
-    for X, y, _ in part:
-        if y is None or np.ndim(y) != 1:
-            found[None] += len(X)
-        else:
-            found.update(np.asarray(y).tolist())
-    return found
+        found: tuple[Any, Any] = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
+        return found
 
 
 def is_empty(X: Any) -> bool:

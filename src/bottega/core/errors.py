@@ -49,6 +49,14 @@ class InputError(BottegaError, ValueError):
     """The data cannot be used as they are."""
 
 
+class Unforeseen(InputError):
+    """Rows are not what their files, or the first of them, let expect: they are to be read anew."""
+
+
+class UnforeseenClass(Unforeseen):
+    """A class appears that the first rows do not have."""
+
+
 class ParameterError(InputError, TypeError):
     """A parameter has a value outside its declared set."""
 

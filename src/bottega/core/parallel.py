@@ -13,10 +13,12 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
-from queue import Empty, SimpleQueue
+from itertools import chain, islice
+from queue import Empty, Queue, SimpleQueue
 from typing import Any, TypeVar
 
 from bottega.core import interruption, progress
@@ -25,9 +27,11 @@ from bottega.core.errors import ParameterError
 from bottega.core.threads import libraries_in, linear_algebra_in
 
 __all__ = [
+    "answers_in_turn",
     "at_most",
     "available_cores",
     "in_threads",
+    "made_ahead",
     "one_core",
     "run_tasks",
     "spare_threads",
@@ -37,7 +41,8 @@ __all__ = [
 Key = TypeVar("Key")
 Answer = TypeVar("Answer")
 
-_AHEAD = 2  # tasks per worker of an engine that are on their way at once
+_AHEAD = 2  # tasks per worker of an engine that are on their way at once; items that are made ahead
+_MOMENT = 0.001  # seconds
 _LOOK = 0.5  # seconds after which a waiting thread looks whether it was interrupted
 
 _thread = threading.local()
@@ -220,6 +225,84 @@ class _Crew:
             if error is None:
                 answers[key] = answer
         return answers
+
+
+def answers_in_turn(
+    function: Callable[..., Answer],
+    items: Iterable[Any],
+    take: Callable[[Answer], Any],
+) -> None:
+    """Hand ``function(item)`` of each item to `take`, in order, while later items are worked on.
+
+    The items are made here, one after the other and only a few ahead, so that there may be more of
+    them than memory holds.
+
+    Examples
+    --------
+    >>> found = []
+    >>> answers_in_turn(abs, iter([-1, 2, -3]), found.append)
+    >>> found
+    [1, 2, 3]
+    """
+    threads, maker = spare_threads(), iter(items)
+    some = list(islice(maker, 2))
+    if threads < 2 or len(some) < 2:  # one item has all the cores
+        for item in chain(some, maker):
+            take(function(item))
+        return
+    waiting: deque[Future[Answer]] = deque()
+    with libraries_in(1), ThreadPoolExecutor(threads, initializer=_mark_busy) as crew:
+        try:
+            for item in chain(some, maker):
+                waiting.append(crew.submit(copy_context().run, function, item))
+                if len(waiting) > threads:
+                    take(waiting.popleft().result())
+            while waiting:
+                take(waiting.popleft().result())
+        finally:
+            for each in waiting:
+                each.cancel()
+
+
+def made_ahead(items: Iterable[Answer]) -> Iterator[Answer]:
+    """Yield items that another thread makes, a few ahead of the one that is used.
+
+    Examples
+    --------
+    >>> list(made_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    if spare_threads() < 2:
+        yield from items
+        return
+    made: Queue[tuple[Any, BaseException | None]] = Queue(_AHEAD)
+    wanted = threading.Event()
+    wanted.set()
+
+    def make() -> None:
+        _mark_busy()
+        maker = iter(items)
+        try:
+            while wanted.is_set():
+                made.put((next(maker), None))
+        except BaseException as error:
+            made.put((None, error))
+
+    thread = threading.Thread(target=copy_context().run, args=(make,), daemon=True)
+    thread.start()
+    try:
+        while True:
+            item, error = made.get()
+            if isinstance(error, StopIteration):
+                return
+            if error is not None:
+                raise error
+            yield item
+    finally:
+        wanted.clear()
+        while thread.is_alive():  # it may wait for room
+            with suppress(Empty):
+                made.get(timeout=_MOMENT)
 
 
 def in_threads(

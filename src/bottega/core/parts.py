@@ -6,8 +6,9 @@ from typing import Any
 
 from bottega.core.engine import Engine, HeldParts
 from bottega.core.errors import BottegaError, InputError
+from bottega.core.parallel import answers_in_turn
 
-__all__ = ["RowSource", "hold_chunks", "merged", "of_blocks"]
+__all__ = ["RowSource", "at_first_sight", "hold_chunks", "merged", "of_blocks"]
 
 
 class RowSource(Iterable[Any]):
@@ -20,9 +21,27 @@ class RowSource(Iterable[Any]):
     def __iter__(self) -> Iterator[Any]:
         """Start a pass over the chunks."""
 
+    def at_first_sight(self) -> Iterable[Any]:
+        """Return the chunks without learning from all rows beforehand, where that may do.
+
+        A pass over them raises `Unforeseen` where it does not: then the chunks themselves are read.
+        """
+        return self
+
+    def responses(self) -> Iterator[tuple[Any, Any]]:
+        """Yield the responses and weights (or None) of each chunk."""
+        for chunk in self:
+            y, w = [*chunk[1:], None][:2]
+            yield y, w
+
     def parts(self) -> Sequence[Iterable[Any]]:
         """Return the chunks in parts that other processes can read by themselves, in order."""
         return [self]
+
+
+def at_first_sight(chunks: Iterable[Any]) -> Iterable[Any]:
+    """Return chunks as `RowSource.at_first_sight` has them; any others as they are."""
+    return chunks.at_first_sight() if isinstance(chunks, RowSource) else chunks
 
 
 def hold_chunks(engine: Engine, chunks: Iterable[Any]) -> HeldParts:
@@ -52,8 +71,16 @@ def merged(total: Any, other: Any) -> Any:
 
 
 def of_blocks(function: Callable[..., Any], blocks: Iterable[tuple[Any, ...]]) -> Any:
-    """Return what a function gives for each block of rows, merged; None without rows."""
+    """Return what a function gives for each block of rows, merged; None without rows.
+
+    Blocks are worked on side by side and merged in order, so that the answer does not depend on
+    the number of threads.
+    """
     total = None
-    for block in blocks:
-        total = merged(total, function(*block))
+
+    def take(found: Any) -> None:
+        nonlocal total
+        total = merged(total, found)
+
+    answers_in_turn(lambda block: function(*block), blocks, take)
     return total

@@ -22,6 +22,7 @@ from bottega.data._inspect.roles import assign_roles
 from bottega.data.columns import UNUSABLE
 from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
+from bottega.data.plain_numbers import PlainNumbers
 from bottega.data.read import is_query
 from bottega.data.read.files import is_boolean
 from bottega.data.read.rows import FrameRows, rows_of
@@ -130,12 +131,8 @@ class EncodedChunks(RowSource):
     X is a data frame with the names of the encoded columns, y the target: numbers as they are,
     anything else as labels; None without a target.
 
-    Attributes
-    ----------
-    kinds : dict of str to str
-        The kind of each feature.
-    encoder : Encoder
-        The encoder, fitted; it encodes new rows in the same way.
+    Where the footers of Parquet files say that all inputs are numbers and none is missing, nothing
+    is learnt before a fit: `kinds` and `encoder` are learnt when they are first asked for.
     """
 
     def __init__(
@@ -147,16 +144,40 @@ class EncodedChunks(RowSource):
         encoder: Encoder | None,
     ) -> None:
         self._source, self._roles, self._text = source, roles, text
-        learner = _Learner(self, kinds)
-        self.kinds, self._text = learner.kinds, learner.text
-        encoder = clone(Encoder(standardize=False) if encoder is None else encoder)
-        encoder.set_params(kinds=self.kinds, decimal=learner.decimal)
+        self._given, self._kinds, self._encoder = dict(kinds), dict(kinds), encoder
+        self._plain = self._learned = None
+        if not kinds and encoder is None:
+            others = roles.ignore | ({roles.group} if roles.group is not None else set())
+            self._plain = PlainNumbers.of(source, roles.target, roles.weight, others)
+        if self._plain is None:
+            self._learn()
+
+    def _learn(self) -> None:
+        """Learn kinds and encoder from all rows, unless that is done."""
+        if self._learned is not None:
+            return
+        learner = _Learner(self, self._given)
+        self._kinds, self._text = learner.kinds, learner.text
+        encoder = clone(Encoder(standardize=False) if self._encoder is None else self._encoder)
+        encoder.set_params(kinds=self._kinds, decimal=learner.decimal)
+        frames = _FeatureFrames(self)
         if learner.numbers is None:
-            self.encoder = encoder.fit_chunks(_FeatureFrames(self))
+            self._learned = encoder.fit_chunks(frames)
         else:
-            self.encoder = encoder.fit_numbers(
-                list(self.kinds), learner.numbers, _FeatureFrames(self)
-            )
+            self._learned = encoder.fit_numbers(list(self._kinds), learner.numbers, frames)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """The kind of each feature."""
+        self._learn()
+        return self._kinds
+
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder, fitted; it encodes new rows in the same way."""
+        self._learn()
+        assert self._learned is not None
+        return self._learned
 
     @property
     def target(self) -> str | None:
@@ -176,8 +197,13 @@ class EncodedChunks(RowSource):
             y, weight = self._response(frame), self._roles.weight
             yield (X, y) if weight is None else (X, y, convert.numbers(frame[weight]))
 
+    def at_first_sight(self) -> RowSource:
+        """Return the chunks as the files describe them, where that is known and may do."""
+        return self if self._plain is None or self._learned is not None else self._plain
+
     def parts(self) -> "list[EncodedChunks]":
         """Return the chunks in parts that other processes can read, encoded as they are here."""
+        self._learn()
         found = []
         for source in self._source.parts():
             part = copy(self)
@@ -215,7 +241,7 @@ class EncodedChunks(RowSource):
     def _strata(self) -> str | None:
         """Return the target if it has labels."""
         target = self._roles.target
-        first = next(self._rows(), None)
+        first = None if target is None else next(self._rows(), None)
         if target is None or first is None:
             return None
         return None if convert.storage(first[target]) in ("integer", "number") else target
@@ -226,7 +252,7 @@ class EncodedChunks(RowSource):
 
     def _rows(self) -> Iterator[Frame]:
         """Yield the rows that have a target, of the columns that are used."""
-        yield from self._with_target(self._frames([*self.kinds, *self._roles.used]))
+        yield from self._with_target(self._frames([*self._kinds, *self._roles.used]))
 
     def _with_target(self, frames: Iterable[Frame]) -> Iterator[Frame]:
         target = self._roles.target
@@ -239,7 +265,7 @@ class EncodedChunks(RowSource):
                 yield frame
 
     def _features(self, frame: Frame) -> Any:
-        return frame.select(list(self.kinds)).to_native()
+        return frame.select(list(self._kinds)).to_native()
 
     def _response(self, frame: Frame) -> Any:
         if self._roles.target is None:

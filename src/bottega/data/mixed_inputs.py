@@ -1,6 +1,7 @@
 """Reading inputs of mixed kinds: numbers, categories as codes, missing values as NaN."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -74,6 +75,12 @@ class MixedInputs:
             )
         validate_data(estimator, X, reset=False, skip_check_array=True)
         return self._from_frame(X, learn=learn)
+
+    def reader(self, estimator: Any) -> Callable[[Any], FloatArray] | None:
+        """Return what reads further inputs and learns their levels; None where all are numbers."""
+        if set(self.kinds) <= {"number"} and all(levels is None for levels in self.levels):
+            return None
+        return partial(self.read, estimator, learn=True)
 
     def _plain(self, X: Any) -> bool:
         """Return whether X has numbers alone, as codes of booleans and dates are."""

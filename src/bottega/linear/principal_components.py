@@ -200,8 +200,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
     def _path(self, problem: DecomposedProblem, values: Any, loss: Loss | None) -> Path:
         spectrum, rank = problem.spectrum, problem.spectrum.rank
         counts = np.arange(rank + 1) if values is None else _check_components(values, rank)
-        outside = sum(np.sum(block.outside**2, axis=0) for block in problem.blocks())
-        rss = outside + (1 - self._kept(problem, counts)).T @ spectrum.rotated**2
+        rss = problem.squares_outside() + (1 - self._kept(problem, counts)).T @ spectrum.rotated**2
         judged = {}
         if loss is not None:
             folds = problem.folds or self._moments_by_fold(problem)

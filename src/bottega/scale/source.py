@@ -15,7 +15,7 @@ from bottega.data.read.rows import PartRows
 
 __all__ = ["source"]
 
-_ROWS = 50_000  # of a chunk
+_ROWS = 100_000  # of a chunk
 
 
 def source(

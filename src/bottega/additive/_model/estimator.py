@@ -198,7 +198,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
     def _reader_of_chunks(self, first: Any) -> Any:
         self.columns_in_ = MixedInputs(self.categorical_features)
         self._declared(self.columns_in_.fit(self, first))
-        return partial(self.columns_in_.read, self, learn=True)
+        return self.columns_in_.reader(self)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkFacts:
         response = y[:, 0] if np.ndim(y) == 2 else y

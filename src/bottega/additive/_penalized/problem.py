@@ -7,14 +7,15 @@ g       slope of the log-likelihood of a row in eta, times the scale
 w       minus its second derivative, times the scale; w' its derivative in eta
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from bottega.additive._penalized.design import CodedRows, Design
 from bottega.core.families import Family
+from bottega.core.parallel import answers_in_turn
 from bottega.core.rows import are_counts
 from bottega.core.typing import FloatArray
 
@@ -154,26 +155,41 @@ class RowProblem:
         """Return deviance, pull and gram at coefficients; None: at means near the responses."""
         self.passes += 1
         p, family = self.design.p, self.family
-        deviance, pull, gram = 0.0, np.zeros(p), np.zeros((p, p))
+        total = Working(0.0, np.zeros(p), np.zeros((p, p)))
         first = not self.rows
-        for part in self.parts:
-            if first:
-                self._count(part)
+
+        def counted() -> Iterator[CodedRows]:
+            for part in self.parts:
+                if first:
+                    self._count(part)
+                yield part
+
+        def of_part(part: CodedRows) -> Working | None:
             eta = self._eta(part, beta)
             mu = family.mean(eta)
             if not family.valid(eta, mu):
-                return Working(np.inf, pull, gram)
+                return None
             if beta is None:  # expected weights: the observed ones may be negative far away
                 g, w = family.scores(eta, part.y, part.weight)
                 g = g + w * (eta if part.offset is None else eta - part.offset)
                 # As of a working model without coefficients: the sum of squares of its responses.
-                deviance += float(np.sum(g**2 / w))
+                deviance = float(np.sum(g**2 / w))
             else:
-                deviance += _finite(family.deviance(part.y, mu, part.weight))
+                deviance = _finite(family.deviance(part.y, mu, part.weight))
                 g, w, _ = row_terms(family, eta, part.y, part.weight)
-            pull += self.design.back(part, g)
-            gram += self.design.gram(part, w)
-        return Working(deviance, pull, gram)
+            return Working(deviance, self.design.back(part, g), self.design.gram(part, w))
+
+        def take(found: Working | None) -> None:
+            nonlocal total
+            if found is None or total.deviance == np.inf:
+                total = replace(total, deviance=np.inf)
+            else:
+                np.add(total.pull, found.pull, out=total.pull)
+                np.add(total.gram, found.gram, out=total.gram)
+                total = replace(total, deviance=total.deviance + found.deviance)
+
+        answers_in_turn(_QUIET(of_part), counted(), take)
+        return total
 
     def greatest(self, scale: float) -> float:
         """Return the greatest log-likelihood at a scale, weights as precisions."""

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.classify._generative.moments import by_class, row_blocks
+from bottega.classify._generative.moments import FEW, by_class, members, repeated, row_blocks
 from bottega.core.chunks import split_rows
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.stored import stored
@@ -79,6 +79,9 @@ class ColumnSums:
         return self
 
     def _take(self, X: FloatArray, y: IntArray, w: Any, K: int) -> None:
+        if K <= FEW and not np.isnan(X.sum()):
+            self._take_whole(X, y, w, K)
+            return
         order, present, first = by_class(y, K)
         rows = X[order]
         counts = np.bincount(y, minlength=K)[present]
@@ -110,6 +113,22 @@ class ColumnSums:
         mean[present] = about + shift
         scatter[present] = np.add.reduceat(rows, first, axis=0)
         self._absorb(observed, seen, mean, scatter)
+
+    def _take_whole(self, X: FloatArray, y: IntArray, w: Any, K: int) -> None:
+        """Take in rows of few classes without a gap."""
+        self._look(X)
+        member = members(y, K)
+        weighted = member if w is None else member * w
+        weight = weighted.sum(axis=1)[:, None]
+        shift = X[0].copy()  # a constant column is exactly zero about its value
+        rows = X - shift
+        about = weighted @ rows / np.where(weight > 0, weight, 1.0)
+        rows -= repeated(about, member, rows)
+        rows *= rows
+        mean = np.where(weight > 0, about + shift, 0.0)
+        observed = np.broadcast_to(member.sum(axis=1)[:, None], self.seen.shape)
+        seen = np.broadcast_to(weight, self.seen.shape)
+        self._absorb(observed, seen, mean, weighted @ rows)
 
     def _look(self, rows: FloatArray) -> None:
         """Note which columns still hold whole numbers, or zeros and ones, alone."""

@@ -17,10 +17,20 @@ from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["ClassMoments", "by_class", "class_moments", "row_blocks"]
+__all__ = [
+    "FEW",
+    "ClassMoments",
+    "by_class",
+    "class_moments",
+    "members",
+    "repeated",
+    "row_blocks",
+]
 
 # Numbers in a block of rows: it and its centred copy stay in the cache.
 _BLOCK = 2**16
+# Classes that are told apart by products with ones and zeros; more are sorted.
+FEW = 16
 # Numbers in a table from which on its parts are worth threads of their own.
 _LARGE = 2**21
 
@@ -127,6 +137,8 @@ def _reduced(
     X: FloatArray, y: IntArray, w: Any, K: int, like: ClassMoments
 ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Return count, weight, mean and scatter of the classes in one block."""
+    if like.pooled and K <= FEW:
+        return _pooled(X, y, w, K)
     order, present, first = by_class(y, K)
     rows = X[order]
     shift = rows[0].copy()  # a constant column is exactly zero about any of its values
@@ -152,6 +164,35 @@ def _reduced(
         part = rows[start:end]
         scatter[k] = part.T @ part
     return counts, weight, mean, scatter
+
+
+def _pooled(
+    X: FloatArray, y: IntArray, w: Any, K: int
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Return count, weight, mean and scatter of few classes in one block, rows in their order."""
+    count, member = np.bincount(y, minlength=K), members(y, K)
+    shift = X[0].copy()  # a constant column is exactly zero about any of its values
+    rows = X - shift
+    weighted = member if w is None else member * w
+    weight = weighted.sum(axis=1)
+    about = weighted @ rows / np.where(weight > 0, weight, 1.0)[:, None]
+    rows -= repeated(about, member, rows)
+    if w is not None:
+        rows *= np.sqrt(w)[:, None]
+    mean = np.where(count[:, None] > 0, about + shift, 0.0)
+    return count, weight, mean, (rows.T @ rows)[None]
+
+
+def members(y: IntArray, K: int) -> FloatArray:
+    """Return a matrix of shape (K, n) that has a one where a row is of a class."""
+    found = np.zeros((K, len(y)))
+    found[y, np.arange(len(y))] = 1.0
+    return found
+
+
+def repeated(values: FloatArray, member: FloatArray, like: FloatArray) -> FloatArray:
+    """Return for each row the values of its class, stored the way `like` is."""
+    return (values.T @ member).T if like.flags.f_contiguous else member.T @ values
 
 
 def class_moments(X: FloatArray, y: IntArray, w: Any, K: int, *, pooled: bool) -> ClassMoments:

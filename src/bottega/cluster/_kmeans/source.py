@@ -157,6 +157,8 @@ class ChunkSource(BlockSource):
         names = self._checked.names
         for chunk in self._checked.chunks:
             X, _, w = parts_of(chunk)
+            if names is not None and w is None and list(getattr(X, "columns", ())) == list(names):
+                X = np.asarray(X)
             if isinstance(X, np.ndarray) and X.dtype == np.float64 and w is None:
                 if len(X):  # it was checked before
                     yield self._changed(X), NO_WEIGHTS

@@ -151,13 +151,13 @@ class NumberStatistics:
         return np.asarray(found)
 
 
-_SAFE = 1e100  # the square is far inside the range of floating-point numbers
+SAFE = 1e100  # the square is far inside the range of floating-point numbers
 
 
 def _units(low: FloatArray, high: FloatArray) -> FloatArray:
     """Return for each column a power of two near its largest number, 1 where that is moderate."""
     size = np.maximum(np.abs(low), np.abs(high))
-    extreme = np.isfinite(size) & (size > 0) & ((size > _SAFE) | (size < 1 / _SAFE))
+    extreme = np.isfinite(size) & (size > 0) & ((size > SAFE) | (size < 1 / SAFE))
     if not extreme.any():
         return np.ones(len(size))
     return np.ldexp(1.0, np.where(extreme, np.frexp(np.where(extreme, size, 1.0))[1] - 1, 0))

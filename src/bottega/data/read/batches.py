@@ -12,14 +12,15 @@ from bottega.core.errors import InputError
 from bottega.core.parallel import spare_threads
 from bottega.data.read.duck import plain_integers
 
-__all__ = ["batches", "plain_types"]
+__all__ = ["Types", "batches", "is_text", "plain_types", "record_batches"]
 
 Span = tuple[int, int]
 Types = dict[str, str]
 
 _BUFFER = 1 << 16  # bytes of a column that are read at once
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
-_PLAIN = _INTEGERS | {"float", "double", "string", "large_string"}
+_TEXTS = frozenset(("string", "large_string"))
+_PLAIN = _INTEGERS | {"float", "double"} | _TEXTS
 
 
 def plain_types(files: Sequence[str], columns: Sequence[str] | None) -> Types | None:
@@ -52,13 +53,25 @@ def plain_types(files: Sequence[str], columns: Sequence[str] | None) -> Types | 
     return {name: types[name] for name in wanted}
 
 
+def is_text(kind: str) -> bool:
+    """Return True if values of a plain type are texts."""
+    return kind in _TEXTS
+
+
 def batches(files: Sequence[str], types: Types, rows: int, span: Span | None) -> Iterator[Any]:
     """Yield the rows of columns with known types as frames; a span is one of a single file."""
+    yield from map(_frame, record_batches(files, types, rows, span))
+
+
+def record_batches(
+    files: Sequence[str], types: Types, rows: int, span: Span | None, *, apart: bool = False
+) -> Iterator[Any]:
+    """Yield the rows as batches of Arrow; with `apart`, texts as codes and distinct values."""
     import pyarrow as pa
 
     for file in files:
         try:
-            yield from _of_file(file, types, rows, span)
+            yield from _of_file(file, types, rows, span, apart)
         except (FileNotFoundError, PermissionError) as error:
             raise InputError(
                 f"The file {file!r} cannot be read any more: it was moved, removed or locked while "
@@ -69,12 +82,15 @@ def batches(files: Sequence[str], types: Types, rows: int, span: Span | None) ->
             raise InputError(f"The contents of {file!r} are not valid parquet: {text}.") from error
 
 
-def _of_file(path: str, types: Types, rows: int, span: Span | None) -> Iterator[Any]:
+def _of_file(path: str, types: Types, rows: int, span: Span | None, apart: bool) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
+    texts = [name for name, kind in types.items() if is_text(kind)] if apart else None
     # Arrow would otherwise hold all bytes of the file that it is going to read.
-    with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file:
-        _check_types(path, {field.name: str(field.type) for field in file.schema_arrow}, types)
+    how: Any = {"pre_buffer": False, "buffer_size": _BUFFER, "read_dictionary": texts}
+    with pq.ParquetFile(path, **how) as file:
+        found = {field.name: _type(field.type) for field in file.schema_arrow}
+        _check_types(path, found, types)
         groups, place = _groups_of(file.metadata, span)
         if not groups:
             return
@@ -86,7 +102,12 @@ def _of_file(path: str, types: Types, rows: int, span: Span | None) -> Iterator[
                 low, high = max(span[0] - start, 0), min(span[1], place) - start
                 batch = batch.slice(low, max(high - low, 0))
             if batch.num_rows:
-                yield _frame(batch.select(list(types)))
+                yield batch.select(list(types))
+
+
+def _type(kind: Any) -> str:
+    """Return the name of a type; that of the distinct values where there are codes of them."""
+    return str(getattr(kind, "value_type", kind))
 
 
 def _check_types(path: str, found: Types, expected: Types) -> None:

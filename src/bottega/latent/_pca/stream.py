@@ -71,9 +71,9 @@ class ComponentStream(Chunked):
         self._moments = merged
         return self
 
-    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
+    def _check_chunks(self, chunks: Iterable[Any], *, guess: bool = False) -> CheckedChunks:
         self._refuse_other_solvers()
-        return super()._check_chunks(chunks)
+        return super()._check_chunks(chunks, guess=guess)
 
     def _refuse_other_solvers(self) -> None:
         """Refuse a solver, or a device, that rows in chunks cannot be given to."""

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
+from bottega.core.deal import MOST_ORDERED
 from bottega.core.errors import InputError, NotKept
 from bottega.core.judge import LossSums
 from bottega.core.likelihood import gaussian_path
@@ -103,7 +104,7 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
         residuals of the responses with one another.
         """
         coef, intercept = problem.centering.original(problem.spectrum.coef_keeping(kept)[0])
-        q, y_ndim = len(problem.tss), problem.y_ndim
+        y_ndim = problem.y_ndim
         self.coef_, self.intercept_ = squeeze(coef, y_ndim), squeeze(intercept, y_ndim)
         self.solver_ = problem.solver
         self.rank_ = problem.spectrum.rank
@@ -113,32 +114,25 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
         # With weights tr SS' is that of the smoother of the rows times their root weights.
         df, trace_sst = (float(np.sum(kept**k)) + self.fit_intercept for k in (1, 2))
         common = {"df": df, "trace_sst": trace_sst, "scale": self._path_scale}
-        products, sums, per_row = np.zeros((q, q)), LossSums(), []
-        for block in problem.blocks():
-            (residuals, room), w = block.residuals(problem.spectrum.rotated, lost), block.weight
-            products += (residuals if w is None else residuals * w[:, None]).T @ residuals
-            if problem.rows is not None:
-                per_row.append((residuals, room))
-                continue
-            with np.errstate(divide="ignore", invalid="ignore"):
-                left_out = residuals**2 / room[:, None] ** 2
-            sums.update(left_out.mean(axis=1, keepdims=True), w)
-        if problem.rows is not None:
-            y = problem.rows.y
-            residuals, room = (np.concatenate(each) for each in zip(*per_row, strict=True))
-            # What the decomposition says about a row has more digits than its prediction.
-            fitted = y - residuals.reshape(y.shape)
-            self.smoother_ = Smoother(y, fitted, 1 - room, weight=problem.rows.weight, **common)
-        else:
+        if problem.rows is None:
+            products, loo = _sums_of_chunks(problem, lost, df)
             self.smoother_ = SmootherSums(
                 n=problem.centering.n,
                 rss=squeeze(np.diag(products).copy(), y_ndim),
                 tss=squeeze(problem.tss, y_ndim),
-                loo=float(sums.mean_and_se()[0][0]),
+                loo=loo,
                 log_weights=problem.log_weights,
                 **common,
             )
-        return products
+            return products
+        y, w, each = problem.rows.y, problem.rows.weight, []
+        for block in problem.blocks():
+            each.append(block.residuals(problem.spectrum.rotated, lost))
+        residuals, room = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        # What the decomposition says about a row has more digits than its prediction.
+        fitted = y - residuals.reshape(y.shape)
+        self.smoother_ = Smoother(y, fitted, 1 - room, weight=w, **common)
+        return np.asarray((residuals if w is None else residuals * w[:, None]).T @ residuals)
 
     def _keep_apart(self, problem: DecomposedProblem, scaled: FloatArray) -> None:
         """Keep coefficients (q, p) of responses whose fits are not by the same smoother."""
@@ -339,3 +333,26 @@ class SpectralPath(SpectralCoefficients, Tuned, Chunked):
 
 def _outer(left: Any, right: Any) -> FloatArray:
     return np.asarray(np.multiply.outer(left, right))
+
+
+def _sums_of_chunks(
+    problem: DecomposedProblem, lost: FloatArray, df: float
+) -> tuple[FloatArray, float]:
+    """Return the products of the residuals, and the mean square of those of rows left out.
+
+    Of more than a million rows the latter is that of generalised cross-validation, for which no
+    further pass is needed: leverages are so small that both are the same to four digits and more.
+    """
+    rotated, n = problem.spectrum.rotated, problem.centering.n
+    if problem.outside is not None and n > MOST_ORDERED:
+        products = problem.outside + (lost * rotated).T @ (lost * rotated)
+        loo = np.diag(products).mean() / problem.centering.weight / (1 - df / n) ** 2
+        return products, float(loo)
+    products, sums = np.zeros((len(problem.tss), len(problem.tss))), LossSums()
+    for block in problem.blocks():
+        (residuals, room), w = block.residuals(rotated, lost), block.weight
+        products += (residuals if w is None else residuals * w[:, None]).T @ residuals
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left_out = residuals**2 / room[:, None] ** 2
+        sums.update(left_out.mean(axis=1, keepdims=True), w)
+    return products, float(sums.mean_and_se()[0][0])

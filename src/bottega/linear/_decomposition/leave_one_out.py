@@ -57,8 +57,8 @@ class RowBlock:
 class LeaveOneOutErrors:
     """Errors of the fits at m alphas: the mean loss of the rows left out, its error, and rss."""
 
-    error: FloatArray | None  # (m,)
-    error_se: FloatArray | None
+    error: FloatArray  # (m,)
+    error_se: FloatArray
     rss: FloatArray  # (m, q)
 
 
@@ -66,9 +66,9 @@ def leave_one_out(
     blocks: Iterable[RowBlock],
     spectrum: Spectrum,
     alphas: FloatArray,
-    loss: Loss | None = SQUARED_ERROR,
+    loss: Loss = SQUARED_ERROR,
 ) -> LeaveOneOutErrors:
-    """Return the exact leave-one-out error of the fit at each alpha; with no loss, rss alone.
+    """Return the exact leave-one-out error of the fit at each alpha.
 
     Costs ``4 n r m`` operations in matrix products and never holds more than a block by m.
     """
@@ -80,9 +80,9 @@ def leave_one_out(
     with np.errstate(divide="ignore", invalid="ignore"):
         for whole in blocks:
             outside += np.einsum("ij,ij->j", whole.outside, whole.outside)
-            for block in whole.split() if loss is not None else ():
+            for block in whole.split():
                 sums.update(_losses(block, lost, pull, loss), block.weight)
-        error, error_se = sums.mean_and_se() if loss is not None else (None, None)
+        error, error_se = sums.mean_and_se()
     rss = outside + np.square(lost).T @ np.square(spectrum.rotated)
     return LeaveOneOutErrors(error, error_se, rss)
 

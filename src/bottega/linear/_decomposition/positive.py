@@ -6,7 +6,6 @@ known, everything that is known about a ridge fit holds for the columns that are
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -47,10 +46,9 @@ def degrees_of_freedom(spectrum: Spectrum, coef: FloatArray, alphas: FloatArray)
 
 def residual_squares(problem: DecomposedProblem, coef: FloatArray) -> FloatArray:
     """Return the residual sums of squares (m, q) of coefficients (m, q, p)."""
-    outside: Any = sum(np.sum(block.outside**2, axis=0) for block in problem.blocks())
     R, rotated = _triangle(problem.spectrum), problem.spectrum.rotated
     gap = rotated - np.swapaxes(coef @ R.T, 1, 2)
-    return np.asarray(outside + np.sum(gap**2, axis=1))
+    return np.asarray(problem.squares_outside() + np.sum(gap**2, axis=1))
 
 
 def on_columns(problem: DecomposedProblem, used: Array) -> DecomposedProblem:
@@ -70,4 +68,4 @@ def on_columns(problem: DecomposedProblem, used: Array) -> DecomposedProblem:
             room = block.room + np.sum(block.U**2, axis=1) - np.sum(U**2, axis=1)
             yield RowBlock(U, outside, np.maximum(room, 0), block.y, block.weight)
 
-    return replace(problem, spectrum=spectrum, blocks=blocks)
+    return replace(problem, spectrum=spectrum, blocks=blocks, outside=None)

@@ -26,6 +26,8 @@ from bottega.linear._decomposition.spectrum import (
 # Up to this many multiplications (n p min(n, p)) a singular value decomposition of the rows takes
 # under a tenth of a second, and nothing is more accurate.
 _SMALL = 2e7
+# Rounding of products, against the share of a sum of squares that it may change.
+_DOUBT = 8 * np.finfo(float).eps / 1e-10
 # Rows handled at a time when the rows are streamed through: large enough for BLAS.
 _STREAM = 8192
 
@@ -49,6 +51,15 @@ class DecomposedProblem:
     aliased: BoolArray | None = None  # columns that are combinations of those before them
     folds: Any = None  # moments of folds of the rows, and the chunks they came in
     gram: FloatArray | None = None  # products of the mapped columns, where they are known
+    # Products (q, q) of what is outside the column space, where rows are in chunks and their
+    # moments tell it to as many digits as the rows would.
+    outside: FloatArray | None = None
+
+    def squares_outside(self) -> FloatArray:
+        """Return the sums of squares (q,) outside the column space: by a pass where not known."""
+        if self.outside is not None:
+            return self.outside.diagonal().copy()
+        return np.asarray(sum(np.sum(each.outside**2, axis=0) for each in self.blocks()))
 
 
 def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> DecomposedProblem:
@@ -87,8 +98,7 @@ def moments_of(chunks: Iterable[Chunk]) -> Moments:
         if is_large_sparse(chunk[0]):
             moments.merge(FoldMoments(*chunk, 1).total())
             continue
-        for X, y, w in _parts([chunk]):
-            moments.update(X, y, w)
+        moments.update(*chunk)
     return moments
 
 
@@ -119,10 +129,26 @@ def decompose_moments(
             yield _row_block(centering, spectrum, A @ to_left, Y, y, w)
 
     tss = np.diag(moments.scatter)[p:].copy()
+    outside = _outside(scatter, spectrum) if rows is None else None
     return DecomposedProblem(
         centering, spectrum, solver, blocks, tss, moments.log_weights, y_ndim, rows, aliased,
-        gram=scatter[:p, :p],
+        gram=scatter[:p, :p], outside=outside,
     )  # fmt: skip
+
+
+def _outside(scatter: FloatArray, spectrum: Spectrum) -> FloatArray | None:
+    """Return the products of what the columns leave of the responses, None where digits are lost.
+
+    An error of rounding in the products of the columns counts as often as the square of the
+    coefficients; one in those of the responses once.
+    """
+    p = spectrum.p
+    found = scatter[p:, p:] - spectrum.rotated.T @ spectrum.rotated
+    coef = spectrum.coef_keeping(np.ones((spectrum.rank, 1)))[0]
+    doubt = np.trace(scatter[:p, :p]) * np.sum(coef**2, axis=1) + np.diag(scatter)[p:]
+    if np.any(_DOUBT * doubt > np.diag(found)):
+        return None
+    return np.asarray(found)
 
 
 def _solve(scatter: FloatArray, centering: Centering, chunks: Iterable[Chunk]) -> Any:

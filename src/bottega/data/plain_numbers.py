@@ -1,0 +1,176 @@
+"""Parquet files whose inputs are numbers as they are: read without having learnt an encoder."""
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.core.errors import Unforeseen
+from bottega.core.parallel import made_ahead
+from bottega.core.parts import RowSource
+from bottega.core.typing import BoolArray
+from bottega.data._encode.statistics import SAFE
+from bottega.data._inspect.examine import class_labels
+from bottega.data.columns import is_key
+from bottega.data.read.batches import Types, is_text, plain_types, record_batches
+from bottega.data.read.files import find_files, is_bundled, kind_of
+from bottega.data.read.footers import NumberFooter, column_names, number_footers
+from bottega.data.read.rows import StoredRows
+
+__all__ = ["PlainNumbers"]
+
+
+@dataclass(frozen=True, eq=False)
+class PlainNumbers(RowSource):
+    """Chunks of Parquet files whose footers say that all inputs are numbers, and none is missing.
+
+    They are what `EncodedChunks` makes of the same files, but nothing has to be learnt before the
+    first pass. A value that is missing all the same (NaN, or infinite) raises `Unforeseen`.
+
+    Parameters
+    ----------
+    source : StoredRows
+        Where the rows are.
+    names : sequence of str
+        The inputs.
+    target, weight : str or None
+        The columns of responses and weights.
+    """
+
+    source: StoredRows
+    names: Sequence[str]
+    target: str | None
+    weight: str | None
+
+    @classmethod
+    def of(
+        cls, source: Any, target: str | None, weight: str | None, others: set[str]
+    ) -> "PlainNumbers | None":
+        """Return the rows of a source, if its footers say that they are such; no `others`.
+
+        What is wrong with names of columns is for others to say.
+        """
+        files = _parquet_files(source)
+        if not files:
+            return None
+        within = column_names(files[0])
+        roles = [*(name for name in (target, weight) if name is not None), *others]
+        if len(set(roles)) < len(roles) or not set(roles) <= set(within):
+            return None
+        names = [name for name in within if name not in roles]
+        found = cls(source, names, target, weight)
+        types = plain_types(files, found._columns)
+        if (
+            not names
+            or types is None
+            or any(is_text(types[name]) for name in (*names, weight) if name)
+        ):
+            return None
+        footers = number_footers(files, names, within)
+        if footers is None or not all(
+            _is_plain(name, types, said) for name, said in footers.items()
+        ):
+            return None
+        return found
+
+    @property
+    def _columns(self) -> list[str]:
+        return [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return made_ahead(self._chunks())
+
+    def _chunks(self) -> Iterator[tuple[Any, ...]]:
+        import pandas as pd
+
+        for batch in self._batches(self._columns):
+            matrix = _matrix(batch, self.names)
+            y, w, kept = self._responses(batch)
+            if kept is not None:
+                matrix, y, w = matrix[:, kept], y[kept], None if w is None else w[kept]
+            # A sum is finite if all its terms are.
+            if not np.isfinite(matrix.sum(axis=1)).all() and not np.isfinite(matrix).all():
+                raise Unforeseen(
+                    "Some numbers are missing or infinite, and the files did not say so."
+                )
+            X = pd.DataFrame(matrix.T, columns=self.names, copy=False)
+            yield (X, y) if self.weight is None else (X, y, w)
+
+    def responses(self) -> Iterator[tuple[Any, Any]]:
+        """Yield responses and weights alone: no other column is read."""
+        for batch in self._batches(self._columns[len(self.names) :]):
+            y, w, kept = self._responses(batch)
+            yield (y, w) if kept is None else (y[kept], None if w is None else w[kept])
+
+    def parts(self) -> "list[PlainNumbers]":
+        """Return parts that can be read apart, in order."""
+        parts: Any = self.source.parts()
+        return [replace(self, source=part) for part in parts]
+
+    def _batches(self, columns: list[str]) -> Iterator[Any]:
+        files = _parquet_files(self.source)
+        types = plain_types(files, columns)
+        if types is None:
+            raise Unforeseen("The files are not what they were when the source was made.")
+        options = self.source.options
+        yield from record_batches(files, types, options["rows"], options.get("span"), apart=True)
+
+    def _responses(self, batch: Any) -> tuple[Any, Any, BoolArray | None]:
+        """Return responses, weights, and which rows have a response; None for all of them."""
+        w = None if self.weight is None else _numbers(batch.column(self.weight))
+        if self.target is None:
+            return None, w, None
+        column = batch.column(self.target)
+        if hasattr(column, "dictionary"):
+            labels = _labels(tuple(column.dictionary.to_pylist()))
+            codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+            y, absent = labels[codes] if len(labels) else codes, column.is_null()
+            absent = absent.to_numpy(zero_copy_only=False)
+        else:
+            y = _numbers(column)
+            absent = np.isnan(y)
+        return y, w, ~absent if absent.any() else None
+
+
+def _parquet_files(source: Any) -> list[str]:
+    """Return the files of a source that is nothing else than Parquet files."""
+    if not isinstance(source, StoredRows) or not isinstance(source.source, str | os.PathLike):
+        return []
+    if any(source.options.get(name) is not None for name in ("table", "query", "where")):
+        return []
+    path = os.path.expanduser(os.fspath(source.source))
+    if is_bundled(path):
+        return []
+    files = find_files(path)
+    return files if kind_of(files) == "parquet" else []
+
+
+@lru_cache(maxsize=8)
+def _labels(distinct: tuple[str | None, ...]) -> np.ndarray:
+    return class_labels(nw.new_series("labels", list(distinct), nw.String, backend="pandas"))
+
+
+def _is_plain(name: str, types: Types, said: NumberFooter) -> bool:
+    """Return True if a column is a number like others: not missing, constant, a key, or extreme."""
+    if said.missing or not said.rows or not said.low < said.high:
+        return False
+    if not 1 / SAFE <= max(abs(said.low), abs(said.high)) <= SAFE:
+        return False
+    whole = "int" in types[name]
+    return not (whole and is_key(name, said.rows, int(said.low), int(said.high)))
+
+
+def _numbers(column: Any) -> np.ndarray:
+    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _matrix(batch: Any, names: Sequence[str]) -> np.ndarray:
+    """Return columns as the rows of a matrix."""
+    found = np.empty((len(names), batch.num_rows))
+    for row, name in zip(found, names, strict=True):
+        row[:] = batch.column(name).to_numpy(zero_copy_only=False)
+    return found
