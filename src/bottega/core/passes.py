@@ -1,0 +1,63 @@
+"""Passes over rows in chunks in an order that is drawn anew each time."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from bottega.core.chunks import CheckedChunks
+from bottega.core.parts import RowSource
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = ["ShuffledPasses"]
+
+
+class ShuffledPasses:
+    """Rows in chunks whose parts come in a random order, and the rows of each chunk too.
+
+    A part is what the source can read by itself: a file, a piece of one, a chunk of a list. Rows
+    move within their chunk and chunks with their part, which is less than a shuffle of all rows.
+    Where the order means something (time, one class after the other) store the rows in another, or
+    in many parts.
+
+    Parameters
+    ----------
+    checked : CheckedChunks
+        The rows.
+    rng : Generator
+        What draws the orders.
+    """
+
+    def __init__(self, checked: CheckedChunks, rng: np.random.Generator) -> None:
+        self._rng = rng
+        self._parts = [_of_part(checked, part) for part in _parts(checked.chunks)]
+        self._starts: IntArray | None = None
+
+    def __iter__(self) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
+        """Yield the numbers of rows that count, ``X``, ``y`` and ``w``."""
+        if self._starts is None:
+            sizes = [sum(len(X) for X, _, _ in part) for part in self._parts]
+            self._starts = np.cumsum([0, *sizes])
+        for number in self._rng.permutation(len(self._parts)):
+            start = int(self._starts[number])
+            for X, y, w in self._parts[number]:
+                order = self._rng.permutation(len(X))
+                of_y, of_w = (None if each is None else each[order] for each in (y, w))
+                yield start + order, X[order], of_y, of_w
+                start += len(X)
+
+
+def _of_part(checked: CheckedChunks, part: Iterable[Any]) -> CheckedChunks:
+    found = copy(checked)
+    found.chunks = part
+    return found
+
+
+def _parts(chunks: Iterable[Any]) -> Sequence[Iterable[Any]]:
+    """Return what can be read in any order."""
+    if isinstance(chunks, RowSource):
+        return chunks.parts()
+    if isinstance(chunks, Sequence):
+        return [[chunk] for chunk in chunks]
+    return [chunks]
