@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -28,6 +28,8 @@ _WIDE = 200  # columns from which on products of blocks of rows are worth severa
 class Chunked(Estimator):
     """An estimator whose work can be prepared from statistics of blocks of rows."""
 
+    _gathers: ClassVar[bool] = False  # whether the work after the passes wants the cores
+
     def fit_chunks(self, chunks: Iterable[Any]) -> Self:
         """Fit to rows that come in chunks, in memory that does not grow with their number.
 
@@ -49,7 +51,8 @@ class Chunked(Estimator):
         try:
             with at_most(getattr(self, "n_jobs", None)):
                 checked = self._check_chunks(chunks)
-                with nullcontext() if checked.n_features > _WIDE else one_thread():
+                many = self._gathers or checked.n_features > _WIDE
+                with nullcontext() if many else one_thread():
                     self._fit_checked(checked)
         except BaseException:
             self._forget()  # a model that could not be fitted is not fitted

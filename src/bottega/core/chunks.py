@@ -210,6 +210,16 @@ class CheckedChunks:
         dealt = partial(_of_dealt_part, function, folds, self.classes is not None)
         return self._held.reduce(dealt, self._folds_of_parts(folds))
 
+    def map(self, function: Callable[..., Any]) -> Iterator[Any]:
+        """Yield ``function(X, y, w)`` of each chunk in order, made where the rows are."""
+        if not self.are_held:
+            for block in self:
+                yield function(*block)
+            return
+        assert self._held is not None
+        for part in self._held.map(partial(_each_of_part, function)):
+            yield from part
+
     def _folds_of_parts(self, count: int) -> list[Any]:
         """Return for each part the folds of its rows, or what was dealt before it."""
         assert self._held is not None
@@ -331,6 +341,10 @@ class CheckedChunks:
         number = self.classes is None
         X, y = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return X, y if number else np.searchsorted(self.classes, y)
+
+
+def _each_of_part(function: Callable[..., Any], part: list[Any]) -> list[Any]:
+    return [function(*block) for block in part]
 
 
 def _of_part_alone(function: Callable[..., Any], part: list[Any]) -> Any:
