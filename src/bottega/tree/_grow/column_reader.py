@@ -23,6 +23,7 @@ from bottega.core.validate import (
 )
 from bottega.data.chosen_columns import chosen_columns
 from bottega.data.encoder import Encoder
+from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.columns import Columns, by_column
 
 
@@ -59,7 +60,11 @@ class ColumnReader:
         Name of each column; ``x0``, ``x1``, ... for an array.
     levels : list
         Names of the levels of each category, in the order of their codes; None for numbers.
+    bins : Bins or None
+        Bins that new inputs are rounded to, where a model was fitted to bins of its rows.
     """
+
+    bins: Bins | None = None
 
     def __init__(self, categorical_features: str | Sequence[Any] = "auto") -> None:
         self.categorical_features = categorical_features
@@ -148,7 +153,8 @@ class ColumnReader:
                 )
             validate_data(estimator, X, reset=False, skip_check_array=True)
             matrix = self.encoder.transform(X)
-        return self._coded(matrix, as_given)
+        found = self._coded(matrix, as_given)
+        return found if self.bins is None else self.bins.decode(self.bins.encode(found))
 
     def _learn(self, estimator: Any, X: Any) -> FloatArray:
         self.encoder = None
