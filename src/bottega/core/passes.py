@@ -1,4 +1,4 @@
-"""Passes over rows in chunks in an order that is drawn anew each time."""
+"""Passes over rows in chunks: as they come, or in an order that is drawn anew each time."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
@@ -10,7 +10,7 @@ from bottega.core.chunks import CheckedChunks
 from bottega.core.parts import RowSource
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["ShuffledPasses"]
+__all__ = ["ShuffledPasses", "pass_in_order"]
 
 
 class ShuffledPasses:
@@ -25,27 +25,32 @@ class ShuffledPasses:
     ----------
     checked : CheckedChunks
         The rows.
-    rng : Generator
-        What draws the orders.
     """
 
-    def __init__(self, checked: CheckedChunks, rng: np.random.Generator) -> None:
-        self._rng = rng
+    def __init__(self, checked: CheckedChunks) -> None:
         self._parts = [_of_part(checked, part) for part in _parts(checked.chunks)]
         self._starts: IntArray | None = None
 
-    def __iter__(self) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
-        """Yield the numbers of rows that count, ``X``, ``y`` and ``w``."""
+    def drawn(self, rng: np.random.Generator) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
+        """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, in an order drawn anew."""
         if self._starts is None:
             sizes = [sum(len(X) for X, _, _ in part) for part in self._parts]
             self._starts = np.cumsum([0, *sizes])
-        for number in self._rng.permutation(len(self._parts)):
+        for number in rng.permutation(len(self._parts)):
             start = int(self._starts[number])
             for X, y, w in self._parts[number]:
-                order = self._rng.permutation(len(X))
+                order = rng.permutation(len(X))
                 of_y, of_w = (None if each is None else each[order] for each in (y, w))
                 yield start + order, X[order], of_y, of_w
                 start += len(X)
+
+
+def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
+    """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, as they come."""
+    start = 0
+    for X, y, w in checked:
+        yield np.arange(start, start + len(X)), X, y, w
+        start += len(X)
 
 
 def _of_part(checked: CheckedChunks, part: Iterable[Any]) -> CheckedChunks:

@@ -7,7 +7,7 @@ import numpy as np
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
-from bottega.core.passes import ShuffledPasses
+from bottega.core.passes import ShuffledPasses, pass_in_order
 from bottega.core.rows import Rows, check_weight
 from bottega.core.seeds import seed_of
 from bottega.core.typing import FloatArray, IntArray
@@ -64,19 +64,13 @@ class ChunkEpochs:
     def passes(self, model: Any) -> Iterator[Iterable[Block]]:
         """Yield the chunks in their order, or in a new one for each pass."""
         rng = _drawn_by(model)
-        shuffled = None if rng is None else ShuffledPasses(self._checked, rng)
+        shuffled = ShuffledPasses(self._checked)
         for _ in range(getattr(model, "max_iter", 1)):
-            yield self._blocks(self._in_order() if shuffled is None else shuffled)
+            yield self._blocks(pass_in_order(self._checked) if rng is None else shuffled.drawn(rng))
 
     def blocks(self) -> Iterable[Block]:
         """Return the chunks in their order."""
-        return self._blocks(self._in_order())
-
-    def _in_order(self) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
-        start = 0
-        for X, y, w in self._checked:
-            yield np.arange(start, start + len(X)), X, y, w
-            start += len(X)
+        return self._blocks(pass_in_order(self._checked))
 
     def _blocks(self, chunks: Iterable[tuple[IntArray, FloatArray, Any, Any]]) -> Iterator[Block]:
         empty = True
