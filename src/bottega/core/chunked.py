@@ -29,6 +29,7 @@ class Chunked(Estimator):
     """An estimator whose work can be prepared from statistics of blocks of rows."""
 
     _gathers: ClassVar[bool] = False  # whether the work after the passes wants the cores
+    _sparse_chunks: ClassVar[bool] = False  # whether sparse matrices stay as they are
 
     def fit_chunks(self, chunks: Iterable[Any]) -> Self:
         """Fit to rows that come in chunks, in memory that does not grow with their number.
@@ -111,9 +112,8 @@ class Chunked(Estimator):
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
         gaps, read = get_tags(self).input_tags.allow_nan, self._reader_of_chunks(X)
-        return CheckedChunks(
-            chunks, self.n_features_in_, np.ndim(y), classes, names, gaps, read, held
-        )
+        how = (names, gaps, read, held, self._sparse_chunks)
+        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, *how)
 
     def _reader_of_chunks(self, first: Any) -> Any:
         """Return what makes a matrix of the inputs of each chunk, or None where they are numbers.

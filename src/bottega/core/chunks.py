@@ -18,8 +18,16 @@ from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
 from bottega.core.engine import HeldParts, current_engine
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
+from bottega.core.part_blocks import (
+    each_of_part,
+    of_dealt_part,
+    of_part_alone,
+    rows_by_class,
+    rows_of_part,
+)
 from bottega.core.parts import of_blocks
 from bottega.core.rows import check_weight
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import naming_texts, refuse_masked
@@ -157,7 +165,7 @@ class CheckedChunks:
     values may be missing) and responses with `y_ndim` axes (0 for a method without responses, which
     ignores those that are there), labels among `classes` for a classifier, whose folds are
     stratified by them. `read` makes a matrix of inputs that are not numbers. `held` are the same
-    chunks where an engine holds them in parts.
+    chunks where an engine holds them in parts. With `sparse` a sparse matrix stays one (CSR).
     """
 
     def __init__(
@@ -170,8 +178,10 @@ class CheckedChunks:
         allow_nan: bool = False,
         read: Callable[[Any], FloatArray] | None = None,
         held: HeldParts | None = None,
+        sparse: bool = False,
     ) -> None:
         self.chunks = chunks
+        self.sparse = sparse
         self.allow_nan = allow_nan
         self.read = read
         self.names = names
@@ -206,8 +216,8 @@ class CheckedChunks:
             return of_blocks(function, self.dealt(folds))
         assert self._held is not None
         if folds == 1:
-            return self._held.reduce(partial(_of_part_alone, function))
-        dealt = partial(_of_dealt_part, function, folds, self.classes is not None)
+            return self._held.reduce(partial(of_part_alone, function))
+        dealt = partial(of_dealt_part, function, folds, self.classes is not None)
         return self._held.reduce(dealt, self._folds_of_parts(folds))
 
     def map(self, function: Callable[..., Any]) -> Iterator[Any]:
@@ -217,7 +227,7 @@ class CheckedChunks:
                 yield function(*block)
             return
         assert self._held is not None
-        for part in self._held.map(partial(_each_of_part, function)):
+        for part in self._held.map(partial(each_of_part, function)):
             yield from part
 
     def _folds_of_parts(self, count: int) -> list[Any]:
@@ -226,7 +236,7 @@ class CheckedChunks:
         if count not in self._folds:
             self._folds[count] = self._deal(count)
         known = self._folds[count]
-        sizes = self._held.map(_rows_by_class if known is None else _rows_of_part)
+        sizes = self._held.map(rows_by_class if known is None else rows_of_part)
         if known is not None:
             ends = np.cumsum([0, *sizes])
             return [known[start:end] for start, end in pairwise(ends)]
@@ -290,13 +300,17 @@ class CheckedChunks:
             refuse_masked(X=X, y=y, w=w)
             X = self._in_order(X, number)
             with naming_texts(X):
-                X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
+                if self.read is not None:
+                    X = self.read(X)
+                elif not (self.sparse and is_sparse(X)):
+                    X = np.asarray(X, dtype=np.float64)
             try:
                 X, y = self._rows(X, y)
                 if w is not None:
                     w = np.asarray(w, dtype=np.float64)
                     # A chunk may count for nothing as a whole, unlike the rows of a fit.
-                    w = check_weight(w, len(X)) if np.any(w) or w.shape != (len(X),) else w
+                    n = X.shape[0]
+                    w = check_weight(w, n) if np.any(w) or w.shape != (n,) else w
             except ValueError as error:
                 raise InputError(f"Chunk {number} cannot be used: {error}") from error
             if X.shape[1] != self.n_features:
@@ -313,7 +327,7 @@ class CheckedChunks:
                 y = y.reshape(len(y), -1)
             if w is not None and np.any(w == 0):
                 X, y, w = X[w > 0], None if y is None else y[w > 0], w[w > 0]
-            if len(X):
+            if X.shape[0]:
                 yield X, y, w
 
     def _in_order(self, X: Any, number: int) -> Any:
@@ -336,53 +350,12 @@ class CheckedChunks:
         """Return checked inputs and responses; labels as codes."""
         how: dict[str, Any] = {"dtype": np.float64}
         how["ensure_all_finite"] = "allow-nan" if self.allow_nan else True
+        how["accept_sparse"] = "csr" if self.sparse else False
         if self.y_ndim == 0:
             return check_array(X, **how), y
         number = self.classes is None
         X, y = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return X, y if number else np.searchsorted(self.classes, y)
-
-
-def _each_of_part(function: Callable[..., Any], part: list[Any]) -> list[Any]:
-    return [function(*block) for block in part]
-
-
-def _of_part_alone(function: Callable[..., Any], part: list[Any]) -> Any:
-    return of_blocks(function, ((*block, None) for block in part))
-
-
-def _of_dealt_part(
-    function: Callable[..., Any], count: int, stratified: bool, part: list[Any], known: Any
-) -> Any:
-    """Return the statistics of a part by folds: the known ones, or those that a dealer gives."""
-
-    def dealt() -> Iterator[tuple[Any, ...]]:
-        start = 0
-        dealer = FoldDealer(count, start=dict(known)) if isinstance(known, dict) else None
-        for X, y, w in part:
-            if dealer is None:
-                fold = known[start : start + len(X)]
-            else:
-                fold = dealer.deal(len(X), y if stratified else None)
-            start += len(X)
-            yield X, y, w, fold
-
-    return of_blocks(function, dealt())
-
-
-def _rows_of_part(part: list[Any]) -> int:
-    return sum(len(X) for X, _, _ in part)
-
-
-def _rows_by_class(part: list[Any]) -> Counter[Any]:
-    """Return how many rows of a part have each code of a class; without classes, one count."""
-    found: Counter[Any] = Counter()
-    for X, y, _ in part:
-        if y is None or np.ndim(y) != 1:
-            found[None] += len(X)
-        else:
-            found.update(np.asarray(y).tolist())
-    return found
 
 
 def is_empty(X: Any) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.chunks import CheckedChunks
+from bottega.core.frames import take_rows
 from bottega.core.parts import RowSource
 from bottega.core.typing import FloatArray, IntArray
 
@@ -34,23 +35,23 @@ class ShuffledPasses:
     def drawn(self, rng: np.random.Generator) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
         """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, in an order drawn anew."""
         if self._starts is None:
-            sizes = [sum(len(X) for X, _, _ in part) for part in self._parts]
+            sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
             self._starts = np.cumsum([0, *sizes])
         for number in rng.permutation(len(self._parts)):
             start = int(self._starts[number])
             for X, y, w in self._parts[number]:
-                order = rng.permutation(len(X))
+                order = rng.permutation(X.shape[0])
                 of_y, of_w = (None if each is None else each[order] for each in (y, w))
-                yield start + order, X[order], of_y, of_w
-                start += len(X)
+                yield start + order, take_rows(X, order), of_y, of_w
+                start += X.shape[0]
 
 
 def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
     """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, as they come."""
     start = 0
     for X, y, w in checked:
-        yield np.arange(start, start + len(X)), X, y, w
-        start += len(X)
+        yield np.arange(start, start + X.shape[0]), X, y, w
+        start += X.shape[0]
 
 
 def _of_part(checked: CheckedChunks, part: Iterable[Any]) -> CheckedChunks:

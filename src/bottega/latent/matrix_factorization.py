@@ -29,6 +29,7 @@ from bottega.core.rows import Rows
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._entries.held_out import judge_entries
 from bottega.latent._ratings.answers import FactorAnswers
+from bottega.latent._ratings.chunks import RatingChunks
 from bottega.latent._ratings.held_out import RankGrid, held_out_losses, training_errors
 from bottega.latent._ratings.parameters import ColumnNames, RatingScale
 from bottega.latent._ratings.problem import FactorProblem, RatingsPenalty
@@ -42,7 +43,7 @@ _PENALTIES = 7  # on the path
 _STEP = {False: 2.0, True: 4.0}  # between them, without and with implicit feedback
 
 
-class MatrixFactorization(FactorAnswers, Unsupervised):
+class MatrixFactorization(FactorAnswers, RatingChunks, Unsupervised):
     r"""Factors of the entries that are known: what users would think of items they have not rated.
 
     Minimises, over factors :math:`p_x` of users, :math:`q_i` of items and their biases,

@@ -266,6 +266,8 @@ class OnlineChunks(OnlineModel, Chunked):
     With ``shuffle=True`` each pass takes them in a new order, rows within their chunk.
     """
 
+    _sparse_chunks: ClassVar[bool] = True
+
     def _fit_checked(self, checked: CheckedChunks) -> None:
         self._begin()
         self._learn_epochs(ChunkEpochs(checked, factors_of_classes(self, checked)))

@@ -10,6 +10,7 @@ from bottega.core.errors import InputError
 from bottega.core.passes import ShuffledPasses, pass_in_order
 from bottega.core.rows import Rows, check_weight
 from bottega.core.seeds import seed_of
+from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 
 Block = tuple[IntArray, Rows]  # the numbers of rows, and the rows
@@ -80,7 +81,8 @@ class ChunkEpochs:
                 w = self._factor[y] if w is None else self._factor[y] * w
             if w is not None and not np.any(w):
                 continue
-            rows = Rows.of(np.ascontiguousarray(X), y, check_weight(w, len(X)))
+            X = X if is_sparse(X) else np.ascontiguousarray(X)
+            rows = Rows.of(X, y, check_weight(w, len(y)))
             empty = False
             yield number if rows.kept is None else number[rows.kept], rows
         if empty:
