@@ -28,6 +28,9 @@ _WIDE = 200  # columns from which on products of blocks of rows are worth severa
 class Chunked(Estimator):
     """An estimator whose work can be prepared from statistics of blocks of rows."""
 
+    # What `fit_chunks` keeps of the rows and where its answer is not that of `fit`: for the Notes.
+    in_chunks: ClassVar[str] = ""
+
     _gathers: ClassVar[bool] = False  # whether the work after the passes wants the cores
     _sparse_chunks: ClassVar[bool] = False  # whether sparse matrices stay as they are
 
@@ -44,8 +47,8 @@ class Chunked(Estimator):
         Returns
         -------
         Self
-            The same answer as ``fit`` on all rows together. What is per row (leverages, residuals)
-            is not kept.
+            The same answer as ``fit`` on all rows together, unless the Notes of the class say
+            otherwise. What is per row (leverages, residuals) is not kept.
         """
         self._forget()
         self._check_params()

@@ -160,6 +160,12 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned, ColumnChunks):
     """
 
     knob: ClassVar[str] = "n_estimators"
+    in_chunks: ClassVar[str] = (
+        'Rows in chunks are boosted on bins, as with ``thresholds="binned"``, and one byte per '
+        "value is kept (beyond 1 GiB in a temporary file). With `n_estimators` given the answer "
+        "is that of the same rows in memory; the folds that choose it share the bins of all "
+        "rows."
+    )
     simplifies: ClassVar[bool] = False
     params: ClassVar[Mapping[str, Parameter]] = {
         "estimator": Model(help="weak classifier that takes weights; None: trees"),

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
@@ -283,12 +282,6 @@ class MatrixFactorization(FactorAnswers, RatingChunks, Unsupervised):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.device = device
-
-    def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _check_params(self) -> None:
         super()._check_params()

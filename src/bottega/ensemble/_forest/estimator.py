@@ -65,6 +65,11 @@ class ForestBase(OutOfBag, WarmStart, Tuned, ColumnChunks):
     """
 
     knob: ClassVar[str] = "max_features"
+    in_chunks: ClassVar[str] = (
+        "Rows in chunks give the forest of the same rows in memory: passes over them learn "
+        "their own order and the bins, and one byte per value is kept (beyond 1 GiB in a "
+        "temporary file)."
+    )
     simplifies: ClassVar[bool] = False
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -56,6 +56,13 @@ class GradientBase(Tuned, ColumnChunks):
     """
 
     knob: ClassVar[str] = "n_estimators"
+    in_chunks: ClassVar[str] = (
+        "Of rows in chunks each value's bin is kept, one byte, and the trees grow on one number "
+        "per bin (beyond 1 GiB in a temporary file, 8 bytes per value). Where no column has "
+        "more than 255 distinct values the answer is that of `fit`; of others the quantiles of "
+        "100,000 rows are the cut points, which scikit-learn would place a little differently, "
+        "and new rows are read by the same bins."
+    )
     simplifies: ClassVar[bool] = False
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:

@@ -14,6 +14,10 @@ class TableChunks(Gathered):
     """Puts the rows of chunks together: sparse as they are, or in a file where they are many."""
 
     _sparse_chunks: ClassVar[bool] = True
+    in_chunks: ClassVar[str] = (
+        "The rows of chunks are put together, beyond 1 GiB in a temporary file, and the codes "
+        "of all rows are in memory; the answer is that of `fit`. Chunks may be sparse."
+    )
 
     def _gather(self, checked: CheckedChunks) -> Rows:
         return Rows(gather_matrix(checked, type(self).__name__))

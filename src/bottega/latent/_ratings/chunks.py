@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils import Tags
 
 from bottega.core.chunks import CheckedChunks, is_empty, parts_of
 from bottega.core.engine import working_on
@@ -27,8 +28,18 @@ class RatingChunks(Gathered):
     """Keeps the ratings of chunks as numbers: of each its user, its item and its value."""
 
     _sparse_chunks: ClassVar[bool] = True
+    in_chunks: ClassVar[str] = (
+        "Of ratings in chunks users, items and values are kept as numbers, and the answer is "
+        "that of `fit`. Rows of a matrix are users, numbered as they come."
+    )
 
     columns: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        return tags
 
     def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
         with working_on(None):  # labels may be texts, which no worker is to read as numbers

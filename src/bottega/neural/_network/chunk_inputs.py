@@ -81,6 +81,13 @@ class ChunkInputs:
         """Share of the rows that judges the epochs."""
         return min(0.2, _HELD / len(self))
 
+    def drawn_part(self, share: float) -> tuple[IntArray, IntArray]:
+        """Return places to train on, and a share of them at random to hold out."""
+        n = len(self)
+        held = np.zeros(n, dtype=bool)
+        held[np.random.default_rng(0).choice(n, max(round(share * n), 1), replace=False)] = True
+        return np.flatnonzero(~held), np.flatnonzero(held)
+
     def blocks(
         self, rng: np.random.Generator | None = None
     ) -> Iterator[tuple[IntArray, FloatArray]]:

@@ -12,9 +12,11 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.class_factors import factors_of_classes
+from bottega.core.deal import MOST_ORDERED
 from bottega.core.devices import torch_on
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.files import write_atomically
+from bottega.core.folds import Fold
 from bottega.core.gathered import Gathered
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
@@ -42,6 +44,14 @@ class TabularNetwork(Network, Gathered):
     """A network of dense layers: numbers in standard units, categories embedded, masks."""
 
     knobs: ClassVar[tuple[str, ...]] = ("max_iter", "hidden_layer_sizes", "alpha")
+    in_chunks: ClassVar[str] = (
+        "Of rows in chunks responses and weights are kept, and inputs read again in each epoch, "
+        "in batches of the size that `fit` has. With ``shuffle=False`` the answer is that of "
+        "`fit`. Otherwise parts of the source come in a new order in each epoch and the rows of "
+        "each chunk, which is less than a shuffle of all rows: many parts of mixed rows are "
+        "best. Levels of categories are numbered as they are met. To choose the epochs a fifth "
+        "of the rows, at most 50,000, is held out and kept in memory."
+    )
 
     def _check_params(self) -> None:
         if isinstance(self.solver, str) and self.solver == "lbfgs":
@@ -144,6 +154,11 @@ class TabularNetwork(Network, Gathered):
 
     def _order(self, rows: Rows) -> Any:
         return None if isinstance(rows.X, ChunkInputs) else super()._order(rows)
+
+    def _held_out(self, rows: Rows, cv: Any) -> tuple[list[Fold], str]:
+        if isinstance(rows.X, ChunkInputs) and isinstance(cv, float) and len(rows) > MOST_ORDERED:
+            return [rows.X.drawn_part(cv)], "validation"
+        return super()._held_out(rows, cv)
 
     def _tensors(self, rows: Rows, *how: Any) -> Any:
         if not isinstance(rows.X, ChunkInputs):

@@ -267,6 +267,11 @@ class OnlineChunks(OnlineModel, Chunked):
     """
 
     _sparse_chunks: ClassVar[bool] = True
+    in_chunks: ClassVar[str] = (
+        "Chunks are learned in their order, with the answer of `fit`; with ``shuffle=True`` "
+        "they come in a new order in each pass and the rows of each chunk, which is another "
+        "order than that of `fit`."
+    )
 
     def _fit_checked(self, checked: CheckedChunks) -> None:
         self._begin()

@@ -66,6 +66,13 @@ class TreeBase(FittedTree, Tuned, ColumnChunks):
     """
 
     knob: ClassVar[str] = "ccp_alpha"
+    in_chunks: ClassVar[str] = (
+        'Rows in chunks are grown on bins, as with ``thresholds="binned"``: passes over them '
+        "learn the bins, and one byte per value is kept (beyond 1 GiB in a temporary file). The "
+        "tree is that of the same rows in memory where its size is given. Where rows are held "
+        "out to choose it, the folds share the bins of all rows, so that another size may be "
+        "chosen if a column has more than 255 distinct values."
+    )
 
     def _target(self, rows: Rows) -> dict[str, Any]:
         """Return what growing must know of the classes."""
