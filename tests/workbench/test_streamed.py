@@ -90,8 +90,8 @@ def test_bad_calls(frame):
         compare_source(source, outer=1)
     with pytest.raises(InputError, match="named columns and a target"):
         compare_source(scale.source(np.ones((3, 1)), np.ones(3)))
+    few = scale.source(frame[:3], target="y", ignore="label")
     with pytest.raises(InputError, match="too few for so many folds"):
-        few = scale.source(frame[:3], target="y", ignore="label")
         compare_source(few, methods=["ridge"], outer=5)
 
 

@@ -20,7 +20,9 @@ from bottega.core.parallel import at_most
 from bottega.core.parts import RowSource, hold_chunks
 from bottega.core.threads import one_thread
 
-__all__ = ["Chunked"]
+__all__ = ["NO_ROWS", "Chunked"]
+
+NO_ROWS = "The chunks have no rows to fit; give at least one row that counts."
 
 _WIDE = 200  # columns from which on products of blocks of rows are worth several threads
 
@@ -69,7 +71,7 @@ class Chunked(Estimator):
     def _fit_checked(self, checked: CheckedChunks) -> None:
         found = checked.reduce(self._counted_statistics, self._folds_of_chunks())
         if found is None:
-            raise InputError("The chunks have no rows to fit; give at least one row that counts.")
+            raise InputError(NO_ROWS)
         if found.count < self._least_rows:
             raise InputError(
                 f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
@@ -98,6 +100,8 @@ class Chunked(Estimator):
         if first is None:
             raise InputError("There are no chunks to fit; give at least one (X, y).")
         X, y, _ = parts_of(first)
+        if is_empty(X):
+            raise InputError(NO_ROWS)
         self._remember_frame(X)
         target = get_tags(self).target_tags
         if not (target.required or is_classifier(self) or is_regressor(self)):

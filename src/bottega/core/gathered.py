@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from bottega.core.chunked import Chunked
+from bottega.core.chunked import NO_ROWS, Chunked
 from bottega.core.chunks import CheckedChunks, Mergeable
 from bottega.core.errors import InputError
 from bottega.core.estimator import AS_IT_IS
@@ -27,7 +27,7 @@ class Gathered(Chunked):
     def _fit_checked(self, checked: CheckedChunks) -> None:
         rows = self._gather(checked)
         if not len(rows):
-            raise InputError("The chunks have no rows to fit; give at least one row that counts.")
+            raise InputError(NO_ROWS)
         if len(rows) < self._least_rows:
             raise InputError(
                 f"{type(self).__name__} requires at least {self._least_rows} rows with positive "

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags
 
+from bottega.core.chunked import NO_ROWS
 from bottega.core.chunks import CheckedChunks, is_empty, parts_of
 from bottega.core.engine import working_on
 from bottega.core.errors import InputError
@@ -61,7 +62,7 @@ class RatingChunks(Gathered):
             parts.append((part.user + n, part.item, part.value))
             n += X.shape[0]
         if not parts:
-            raise InputError("The chunks have no rows to fit; give at least one row that counts.")
+            raise InputError(NO_ROWS)
         user, item, value = map(np.concatenate, zip(*parts, strict=True))
         names = checked.names
         items = items if names is None else np.asarray(names).astype(np.str_)

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from bottega.core.chunked import NO_ROWS
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
 from bottega.core.passes import ShuffledPasses, pass_in_order
@@ -86,7 +87,7 @@ class ChunkEpochs:
             empty = False
             yield number if rows.kept is None else number[rows.kept], rows
         if empty:
-            raise InputError("The chunks have no rows to fit; give at least one row that counts.")
+            raise InputError(NO_ROWS)
 
 
 def _drawn_by(model: Any) -> np.random.Generator | None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
+from bottega.core.chunked import NO_ROWS
 from bottega.core.chunks import CheckedChunks
 from bottega.core.class_factors import factors_of_classes
 from bottega.core.errors import InputError
@@ -54,7 +55,7 @@ def gather_columns(
     for found in checked.map(partial(facts_of_block, keep=not checked.are_held)):
         facts.add(*found)
     if not facts.count:
-        raise InputError("The chunks have no rows to fit; give at least one row that counts.")
+        raise InputError(NO_ROWS)
     y = np.concatenate(facts.y)
     weight = None
     if any(each is not None for each in facts.weight):
