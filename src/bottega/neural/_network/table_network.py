@@ -166,7 +166,7 @@ class TabularNetwork(Network, Gathered):
         from bottega.neural._training.chunk_rows import ChunkedRows
 
         unit = 1.0 if rows.weight is None else 2.0 ** np.floor(np.log2(rows.weight.max()))
-        return ChunkedRows(rows, self, *how, unit=float(unit))
+        return ChunkedRows(rows, float(unit), self, *how)
 
     def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
         if self.module is not None:

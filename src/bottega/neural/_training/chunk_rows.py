@@ -1,7 +1,7 @@
 """Rows in chunks as batches: an epoch is a pass over the chunks, and tensors are made of each."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ class ChunkedRows:
     ----------
     rows : Rows
         Their inputs are `ChunkInputs`.
+    unit : float
+        Size of the weights, which single precision might not hold.
     model : Network
         What makes arrays of inputs and responses.
     learned, responses
@@ -36,18 +38,16 @@ class ChunkedRows:
         Output activation and loss.
     device, dtype
         Of the tensors.
-    unit : float
-        Size of the weights, which single precision might not hold.
     """
 
     rows: Rows
+    unit: float
     model: Any
     learned: Any
     responses: Any
     criterion: NetworkCriterion
     device: torch.device
     dtype: torch.dtype
-    unit: float = 1.0
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -68,9 +68,7 @@ class ChunkedRows:
 
     def part(self, rows: torch.Tensor) -> "ChunkedRows":
         """Return some of the rows."""
-        some = self.rows.take(rows.cpu().numpy())
-        shared = (self.model, self.learned, self.responses, self.criterion, self.device, self.dtype)
-        return ChunkedRows(some, *shared, unit=self.unit)
+        return replace(self, rows=self.rows.take(rows.cpu().numpy()))
 
     def all(self) -> Batch:
         """Return all rows as one batch, in memory."""
