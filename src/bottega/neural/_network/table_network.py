@@ -163,10 +163,10 @@ class TabularNetwork(Network, Gathered):
     def _tensors(self, rows: Rows, *how: Any) -> Any:
         if not isinstance(rows.X, ChunkInputs):
             return super()._tensors(rows, *how)
-        from bottega.neural._training.chunk_rows import ChunkedRows
+        from bottega.neural._training.chunk_batches import ChunkBatches
 
         unit = 1.0 if rows.weight is None else 2.0 ** np.floor(np.log2(rows.weight.max()))
-        return ChunkedRows(rows, float(unit), self, *how)
+        return ChunkBatches(rows, float(unit), self, *how)
 
     def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
         if self.module is not None:

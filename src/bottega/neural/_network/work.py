@@ -31,7 +31,7 @@ class NetworkWork:
         What the inputs are read by, such as means and scales.
     responses : Any
         What responses are read by; None for classes.
-    resident : ResidentRows or ChunkedRows
+    resident : ResidentRows or ChunkBatches
         The rows as tensors on the device, or what makes them of chunks.
     criterion : NetworkCriterion
         Output activation and loss.

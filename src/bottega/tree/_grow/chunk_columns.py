@@ -51,7 +51,7 @@ def gather_columns(
     """Return the columns of rows in chunks, their responses and weights."""
     if checked.y_ndim != 1:
         raise InputError(f"{type(estimator).__name__} fits chunks of one response only.")
-    facts = ColumnFacts()
+    facts = ChunkedColumnFacts()
     for found in checked.map(partial(facts_of_block, keep=not checked.are_held)):
         facts.add(*found)
     if not facts.count:
@@ -84,7 +84,7 @@ def facts_of_block(X: FloatArray, y: Any, w: Any, *, keep: bool) -> tuple[Any, .
 
 
 @dataclass
-class ColumnFacts:
+class ChunkedColumnFacts:
     """What the first pass tells: ends and gaps of the columns, responses, weights; few rows too."""
 
     count: int = 0
@@ -116,7 +116,7 @@ class ChunkColumns:
     ----------
     checked : CheckedChunks
         The rows.
-    facts : ColumnFacts
+    facts : ChunkedColumnFacts
         What the first pass told.
     categorical : ndarray of bool
         Which columns hold codes of levels.
@@ -127,7 +127,7 @@ class ChunkColumns:
     def __init__(
         self,
         checked: CheckedChunks,
-        facts: ColumnFacts,
+        facts: ChunkedColumnFacts,
         categorical: BoolArray,
         n_levels: IntArray,
     ) -> None:

@@ -14,11 +14,11 @@ from bottega.neural._network.work import tensors
 from bottega.neural._training.batches import Batch
 from bottega.neural._training.criteria import NetworkCriterion
 
-__all__ = ["ChunkedRows"]
+__all__ = ["ChunkBatches"]
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkedRows:
+class ChunkBatches:
     """What stands in the place of `bottega.neural._training.batches.ResidentRows`.
 
     Batches have the same size whatever the chunks: what is left of one goes on with the next.
@@ -66,7 +66,7 @@ class ChunkedRows:
         """Targets of the first rows."""
         return self._head.targets
 
-    def part(self, rows: torch.Tensor) -> "ChunkedRows":
+    def part(self, rows: torch.Tensor) -> "ChunkBatches":
         """Return some of the rows."""
         return replace(self, rows=self.rows.take(rows.cpu().numpy()))
 
