@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -21,6 +22,7 @@ from bottega.ensemble import (
 from bottega.tree import TreeClassifier, TreeRegressor
 from bottega.tree._grow import chunk_columns
 from bottega.tree._grow.bins import Bins
+from bottega.workbench.persist import trusted_types
 
 N = 400
 rng = np.random.default_rng(0)
@@ -218,3 +220,13 @@ def test_chunks_that_do_not_go_together_are_refused():
             [(frame[:9], Y[:9]), (number[9:], Y[9:])])  # fmt: skip
     refused(TreeRegressor(), "other columns than the first one: without 'town'",
             [(frame[:9], Y[:9]), (frame[9:].rename(columns={"town": "city"}), Y[9:])])  # fmt: skip
+
+
+def test_a_boosted_model_of_chunks_is_stored_with_its_bins():
+    model = GradientBoostingRegressor(n_estimators=3).fit_chunks(cut([0, 9, N], X, Y))
+    content = skops.io.dumps(model)
+    assert not set(skops.io.get_untrusted_types(data=content)) - set(trusted_types())
+    loaded = skops.io.loads(content, trusted=trusted_types())
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    again = model.fit(X, Y)  # in memory, where values are read as they are
+    assert again.columns_in_.bins is None

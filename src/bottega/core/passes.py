@@ -8,6 +8,7 @@ import numpy as np
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.frames import take_rows
+from bottega.core.lazy import cached_property
 from bottega.core.parts import RowSource
 from bottega.core.typing import FloatArray, IntArray
 
@@ -29,14 +30,10 @@ class ShuffledPasses:
     """
 
     def __init__(self, checked: CheckedChunks) -> None:
-        self._parts = [_of_part(checked, part) for part in _parts(checked.chunks)]
-        self._starts: IntArray | None = None
+        self._checked = checked
 
     def drawn(self, rng: np.random.Generator) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
         """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, in an order drawn anew."""
-        if self._starts is None:
-            sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
-            self._starts = np.cumsum([0, *sizes])
         for number in rng.permutation(len(self._parts)):
             start = int(self._starts[number])
             for X, y, w in self._parts[number]:
@@ -44,6 +41,15 @@ class ShuffledPasses:
                 of_y, of_w = (None if each is None else each[order] for each in (y, w))
                 yield start + order, take_rows(X, order), of_y, of_w
                 start += X.shape[0]
+
+    @cached_property
+    def _parts(self) -> list[CheckedChunks]:
+        return [_of_part(self._checked, part) for part in _parts(self._checked.chunks)]
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
+        return np.cumsum([0, *sizes])
 
 
 def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:

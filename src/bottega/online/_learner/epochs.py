@@ -68,7 +68,7 @@ class ChunkEpochs:
         rng = _drawn_by(model)
         shuffled = ShuffledPasses(self._checked)
         for _ in range(getattr(model, "max_iter", 1)):
-            yield self._blocks(pass_in_order(self._checked) if rng is None else shuffled.drawn(rng))
+            yield self.blocks() if rng is None else self._blocks(shuffled.drawn(rng))
 
     def blocks(self) -> Iterable[Block]:
         """Return the chunks in their order."""

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from bottega.core.chunks import is_empty, parts_of
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
+from bottega.core.parts import RowSource
 from bottega.core.results import term_names
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
@@ -94,7 +95,9 @@ class ColumnReader:
         self.names = [f"x{j}" for j in range(np.shape(first)[1])]
         if is_frame(first):
             self.names = [str(name) for name in nw.from_native(first, eager_only=True).columns]
-            kinds = _kinds_of_chunks(chunks, self.names)
+            kinds = _kinds(first)
+            if kinds is not None or not isinstance(chunks, RowSource):  # whose chunks are alike
+                kinds = _kinds_of_chunks(chunks, self.names)
             if kinds is not None:
                 self.encoder = _as_it_is(kinds)
                 self.encoder.fit_chunks(_FramesInOrder(chunks, self.names))
