@@ -20,6 +20,7 @@ SETTINGS = {
     "FactorAnalysis": {"n_components": 1},
     "PCA": {"n_components": 2},
     "ProbabilisticPCA": {"n_components": 2},
+    "NonnegativeFactorization": {"n_components": 2},
 }
 
 
@@ -47,7 +48,7 @@ def test_missing_values_that_cannot_be_taken_are_refused_with_their_cure(each):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_responses_of_chunks_are_ignored(each, weighted):
     rng = np.random.default_rng(0)
-    X = np.vstack([rng.normal(m, 1, size=(40, 4)) for m in (0, 6)])
+    X = np.abs(np.vstack([rng.normal(m, 1, size=(40, 4)) for m in (0, 6)]))
     y = rng.choice(["yes", "no", None], 80)  # nothing that could be read as numbers
     parts = [slice(0, 30), slice(30, 80)]
     made = {"own": [], "given": []}

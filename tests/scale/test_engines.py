@@ -1,7 +1,9 @@
 """Other processes and clusters: the same numbers, whoever makes them and whoever dies."""
 
 import os
+import shutil
 import signal
+import subprocess
 import sys
 import threading
 from functools import partial
@@ -19,9 +21,17 @@ from bottega.core.engine import current_engine, sent
 from bottega.core.errors import EngineError, InputError, ParameterError
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.data.array_rows import ArrayRows
-from bottega.ensemble import BaggingRegressor, RandomForestRegressor
+from bottega.ensemble import (
+    BaggingRegressor,
+    GradientBoostingRegressor,
+    RandomForestRegressor,
+)
+from bottega.explain import explain
 from bottega.linear import Lasso, LeastSquares, Ridge
+from bottega.neural import NetworkRegressor
+from bottega.online import OnlineRidge
 from bottega.risk import nested_cv
+from bottega.tree import TreeRegressor
 from bottega.workbench import compare_source
 
 pytestmark = pytest.mark.slow  # processes start and import the package
@@ -113,6 +123,83 @@ def test_forests_folds_and_importance_elsewhere(rows, place):
         assert nested_cv(Ridge(), X, y, outer=3).error == pytest.approx(judged.error, rel=1e-9)
     here = forest.permutation_importance()
     np.testing.assert_allclose(importance["importance"], here["importance"], rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        TreeRegressor(max_depth=4),
+        RandomForestRegressor(n_estimators=4, max_features=2),
+        GradientBoostingRegressor(n_estimators=4),
+        OnlineRidge(),
+        NetworkRegressor((4,), max_iter=2),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_rows_that_are_kept_come_from_the_workers(model, rows, cluster):
+    if isinstance(model, NetworkRegressor):
+        pytest.importorskip("torch")
+    X, y, _, w = rows
+    here = clone(model).fit(scale.source(X, y, weight=w, rows=140))
+    with scale.on(cluster):
+        there = clone(model).fit(scale.source(X, y, weight=w, rows=140))
+    np.testing.assert_allclose(there.predict(X), here.predict(X), rtol=1e-9)
+
+
+def test_the_importance_of_held_out_columns_elsewhere(rows, place, monkeypatch):
+    X, y, _, _ = rows
+    folds = np.arange(300) % 2
+    fits = [
+        (Ridge(alpha=1.0).fit(X[:300][folds != k], y[:300][folds != k]), *held)
+        for k, held in ((k, (X[:300][folds == k], y[:300][folds == k])) for k in (0, 1))
+    ]
+    here = explain(fits).importance
+    with scale.on(**place):
+        calls = []
+        engine = current_engine()
+        monkeypatch.setattr(
+            engine, "call", lambda task, call=engine.call: calls.append(0) or call(task)
+        )
+        there = explain(fits).importance
+    assert len(calls) >= 2
+    assert there.columns == here.columns
+    np.testing.assert_allclose(there.increase, here.increase, rtol=1e-9)
+
+
+def certificate(folder):
+    """Make a key and a certificate that signs itself; return their files."""
+    key, file = folder / "key.pem", folder / "certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(file)]
+    subprocess.run(command, check=True, capture_output=True)
+    return str(key), str(file)
+
+
+@pytest.mark.skipif(
+    shutil.which("openssl") is None and os.environ.get("BOTTEGA_REQUIRE_ALL") != "1",
+    reason="openssl is missing: no certificate can be made",
+)
+def test_a_cluster_that_wants_certificates(tmp_path, rows):
+    from distributed import LocalCluster
+    from distributed.security import Security
+
+    X, y, _, _ = rows
+    key, file = certificate(tmp_path)
+    names = [f"tls_{role}_{what}" for role in ("client", "scheduler", "worker")
+             for what in ("key", "cert")]  # fmt: skip
+    paths = {name: key if name.endswith("key") else file for name in names}
+    security = Security(require_encryption=True, tls_ca_file=file, **paths)
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    here = Ridge(alpha=1.0).fit(X, y)
+    with LocalCluster(protocol="tls://", security=security, processes=False, **options) as own:
+        address = own.scheduler_address
+        assert address.startswith("tls://")
+        for where, given in ((address, {"security": security}), (own, {})):
+            with scale.on(where, **given):
+                there = Ridge(alpha=1.0).fit(scale.source(X, y, rows=100))
+            np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
+        with pytest.raises(EngineError, match="wants certificates: give security="):
+            scale.on(address).__enter__()
 
 
 def test_a_comparison_elsewhere(cluster, monkeypatch):

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -20,13 +20,21 @@ from bottega.core.parallel import at_most
 from bottega.core.parts import RowSource, at_first_sight, hold_chunks
 from bottega.core.threads import one_thread
 
-__all__ = ["Chunked"]
+__all__ = ["NO_ROWS", "Chunked"]
+
+NO_ROWS = "The chunks have no rows to fit; give at least one row that counts."
 
 _WIDE = 200  # columns from which on products of blocks of rows are worth several threads
 
 
 class Chunked(Estimator):
     """An estimator whose work can be prepared from statistics of blocks of rows."""
+
+    # What `fit_chunks` keeps of the rows and where its answer is not that of `fit`: for the Notes.
+    in_chunks: ClassVar[str] = ""
+
+    _gathers: ClassVar[bool] = False  # whether the work after the passes wants the cores
+    _sparse_chunks: ClassVar[bool] = False  # whether sparse matrices stay as they are
 
     def fit_chunks(self, chunks: Iterable[Any]) -> Self:
         """Fit to rows that come in chunks, in memory that does not grow with their number.
@@ -41,8 +49,8 @@ class Chunked(Estimator):
         Returns
         -------
         Self
-            The same answer as ``fit`` on all rows together. What is per row (leverages, residuals)
-            is not kept.
+            The same answer as ``fit`` on all rows together, unless the Notes of the class say
+            otherwise. What is per row (leverages, residuals) is not kept.
         """
         self._forget()
         self._check_params()
@@ -76,13 +84,14 @@ class Chunked(Estimator):
 
     def _fit_rows(self, chunks: Iterable[Any], *, guess: bool) -> None:
         checked = self._check_chunks(chunks, guess=guess)
-        with nullcontext() if checked.n_features > _WIDE else one_thread():
+        many = self._gathers or checked.n_features > _WIDE
+        with nullcontext() if many else one_thread():
             self._fit_checked(checked)
 
     def _fit_checked(self, checked: CheckedChunks) -> None:
         found = checked.reduce(self._counted_statistics, self._folds_of_chunks())
         if found is None:
-            raise InputError("The chunks have no rows to fit; give at least one row that counts.")
+            raise InputError(NO_ROWS)
         if found.count < self._least_rows:
             raise InputError(
                 f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
@@ -112,6 +121,8 @@ class Chunked(Estimator):
         if first is None:
             raise InputError("There are no chunks to fit; give at least one (X, y).")
         X, y, w = parts_of(first)
+        if is_empty(X):
+            raise InputError(NO_ROWS)
         self._remember_frame(X)
         target = get_tags(self).target_tags
         if not (target.required or is_classifier(self) or is_regressor(self)):
@@ -130,9 +141,8 @@ class Chunked(Estimator):
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
         gaps, read = get_tags(self).input_tags.allow_nan, self._reader_of_chunks(X)
-        return CheckedChunks(
-            chunks, self.n_features_in_, np.ndim(y), classes, names, gaps, read, held, guess
-        )
+        how = (names, gaps, read, held, self._sparse_chunks, guess)
+        return CheckedChunks(chunks, self.n_features_in_, np.ndim(y), classes, *how)
 
     def _reader_of_chunks(self, first: Any) -> Any:
         """Return what makes a matrix of the inputs of each chunk, or None where they are numbers.

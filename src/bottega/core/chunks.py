@@ -15,12 +15,19 @@ import numpy as np
 from sklearn.utils import check_array, check_X_y
 
 from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
-from bottega.core.dealt_parts import of_dealt_part, of_part_alone, rows_by_class, rows_of_part
 from bottega.core.engine import HeldParts, current_engine
 from bottega.core.errors import InputError, UnforeseenClass
 from bottega.core.frames import is_frame
+from bottega.core.part_blocks import (
+    each_of_part,
+    of_dealt_part,
+    of_part_alone,
+    rows_by_class,
+    rows_of_part,
+)
 from bottega.core.parts import of_blocks
 from bottega.core.rows import check_weight
+from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import naming_texts, refuse_masked
@@ -170,8 +177,8 @@ class CheckedChunks:
     values may be missing) and responses with `y_ndim` axes (0 for a method without responses, which
     ignores those that are there), labels among `classes` for a classifier, whose folds are
     stratified by them. `read` makes a matrix of inputs that are not numbers. `held` are the same
-    chunks where an engine holds them in parts. `guessed` classes may lack some, which are then
-    `UnforeseenClass`.
+    chunks where an engine holds them in parts. With `sparse` a sparse matrix stays one (CSR).
+    `guessed` classes may lack some, which are then `UnforeseenClass`.
     """
 
     def __init__(
@@ -184,9 +191,11 @@ class CheckedChunks:
         allow_nan: bool = False,
         read: Callable[[Any], FloatArray] | None = None,
         held: HeldParts | None = None,
+        sparse: bool = False,
         guessed: bool = False,
     ) -> None:
         self.chunks = chunks
+        self.sparse = sparse
         self.allow_nan = allow_nan
         self.read = read
         self.names = names
@@ -227,6 +236,16 @@ class CheckedChunks:
             return self._held.reduce(partial(of_part_alone, function))
         dealt = partial(of_dealt_part, function, folds, self.classes is not None)
         return self._held.reduce(dealt, self._folds_of_parts(folds))
+
+    def map(self, function: Callable[..., Any]) -> Iterator[Any]:
+        """Yield ``function(X, y, w)`` of each chunk in order, made where the rows are."""
+        if not self.are_held:
+            for block in self:
+                yield function(*block)
+            return
+        assert self._held is not None
+        for part in self._held.map(partial(each_of_part, function)):
+            yield from part
 
     def _folds_of_parts(self, count: int) -> list[Any]:
         """Return for each part the folds of its rows, or what was dealt before it."""
@@ -308,13 +327,17 @@ class CheckedChunks:
         refuse_masked(X=X, y=y, w=w)
         X = self._in_order(X, number)
         with naming_texts(X):
-            X = np.asarray(X, dtype=np.float64) if self.read is None else self.read(X)
+            if self.read is not None:
+                X = self.read(X)
+            elif not (self.sparse and is_sparse(X)):
+                X = np.asarray(X, dtype=np.float64)
         try:
             X, y = self._rows(X, y)
             if w is not None:
                 w = np.asarray(w, dtype=np.float64)
                 # A chunk may count for nothing as a whole, unlike the rows of a fit.
-                w = check_weight(w, len(X)) if np.any(w) or w.shape != (len(X),) else w
+                n = X.shape[0]
+                w = check_weight(w, n) if np.any(w) or w.shape != (n,) else w
         except ValueError as error:
             raise InputError(f"Chunk {number} cannot be used: {error}") from error
         if X.shape[1] != self.n_features:
@@ -329,7 +352,7 @@ class CheckedChunks:
             )
         if w is not None and np.any(w == 0):
             X, y, w = X[w > 0], None if y is None else y[w > 0], w[w > 0]
-        if not len(X):
+        if not X.shape[0]:
             return None
         if self.classes is not None:
             return X, self._codes(y), w
@@ -364,6 +387,7 @@ class CheckedChunks:
         """Return checked inputs and responses."""
         how: dict[str, Any] = {"dtype": np.float64}
         how["ensure_all_finite"] = "allow-nan" if self.allow_nan else True
+        how["accept_sparse"] = "csr" if self.sparse else False
         if self.y_ndim == 0:
             return check_array(X, **how), y
         number = self.classes is None

@@ -3,6 +3,7 @@
 import inspect
 import re
 from collections.abc import Callable
+from textwrap import wrap
 from typing import Any, TypeVar
 
 __all__ = ["documented_like", "with_inputs"]
@@ -11,6 +12,7 @@ T = TypeVar("T", bound=Callable[..., Any])  # a class, or a function
 
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}$", re.MULTILINE)
 _SHARED = ("Parameters", "Attributes")
+_WIDTH = 96
 _INPUTS = {
     "n_features_in_": "n_features_in_ : int\n    Number of columns seen in `fit`.",
     "feature_names_in_": "feature_names_in_ : ndarray of shape (p,)\n"
@@ -57,9 +59,15 @@ def documented_like(other: Any, *, without: tuple[str, ...] = ()) -> Callable[[T
     return complete
 
 
-def with_inputs(text: str | None) -> str | None:
-    """Return a class's docstring with the attributes that scikit-learn sets from the inputs."""
+def with_inputs(text: str | None, note: str = "") -> str | None:
+    """Return a class's docstring with the attributes that scikit-learn sets from the inputs.
+
+    A `note` goes to the end of its Notes.
+    """
     sections = _sections(text)
+    if note and "Notes" in sections:
+        sections["Notes"] += "\n\n" + "\n".join(wrap(note, _WIDTH))
+        text = _joined(sections)
     known = _entries(sections.get("Attributes", ""))
     if not known:
         return text

@@ -88,7 +88,7 @@ class Estimator(BaseEstimator):
             cls.__init__ = _naming_words(cls.__init__)  # type: ignore[method-assign]
         if "card" in cls.__dict__:
             cls.card = replace(cls.card, estimator=cls)
-            cls.__doc__ = with_inputs(cls.__doc__)
+            cls.__doc__ = with_inputs(cls.__doc__, getattr(cls, "in_chunks", ""))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model.

@@ -10,8 +10,9 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import has_fit_parameter
 
 from bottega.core.cards import Card
+from bottega.core.chunks import CheckedChunks
 from bottega.core.classes import decided
-from bottega.core.errors import ParameterError
+from bottega.core.errors import InputError, ParameterError
 from bottega.core.folds import Folds
 from bottega.core.losses import ZERO_ONE, Loss
 from bottega.core.params import Anything, Auto, Choice, Integer, Parameter, Real, Seed
@@ -37,10 +38,10 @@ from bottega.ensemble._boosting.rounds import (
 from bottega.ensemble._combination.models import Model
 from bottega.ensemble._resampling.draws import seed_parts
 from bottega.tree._grow.binned import grow_binned
+from bottega.tree._grow.binned_columns import BinnedColumns, leaves_of
+from bottega.tree._grow.chunk_columns import ColumnChunks, gather_columns
 from bottega.tree._grow.column_reader import read_columns
-from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import GrowOptions, grow
-from bottega.tree._kernels.walk import apply
 
 __all__ = ["AdaBoostClassifier"]
 
@@ -55,7 +56,7 @@ class BoostWork:
     done: Boost | None = None
 
 
-class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
+class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned, ColumnChunks):
     r"""Classify by the weighted vote of weak classifiers, fitted one after another.
 
     From weights :math:`w_i = 1/n`, for rounds b = 1, 2, ...: fit :math:`C_b` with the weights,
@@ -159,6 +160,12 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     """
 
     knob: ClassVar[str] = "n_estimators"
+    in_chunks: ClassVar[str] = (
+        'Rows in chunks are boosted on bins, as with ``thresholds="binned"``, and one byte per '
+        "value is kept (beyond 1 GiB in a temporary file). With `n_estimators` given the answer "
+        "is that of the same rows in memory; the folds that choose it share the bins of all "
+        "rows."
+    )
     simplifies: ClassVar[bool] = False
     params: ClassVar[Mapping[str, Parameter]] = {
         "estimator": Model(help="weak classifier that takes weights; None: trees"),
@@ -253,6 +260,19 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         self._ranges = columns.ranges()
         return columns, y
 
+    def _check_chunks(self, chunks: Any) -> CheckedChunks:
+        if self.estimator is not None:
+            raise InputError(
+                f"A fit in chunks boosts trees, not {type(self.estimator).__name__}: leave out "
+                "estimator, or fit a sample in memory."
+            )
+        return super()._check_chunks(chunks)
+
+    def _gather(self, checked: CheckedChunks) -> Rows:
+        columns, y, weight = gather_columns(self, checked)
+        self._ranges, self._seed = columns.ranges(), seed_of(self.random_state)
+        return Rows(columns.binned(), y, weight)
+
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Read the rows, and draw the seed that the folds of a path share."""
         rows = super()._read(X, y, sample_weight)
@@ -274,12 +294,14 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
     def _tree_learner(self, rows: Rows, rounds: int) -> Callable[..., Any]:
         columns, n_classes = rows.X, len(self.classes_)
         options = GrowOptions(criterion="gini", max_depth=self.max_depth)
-        many = self.thresholds == "auto" and len(rows) > _MANY
+        many = isinstance(columns, BinnedColumns) or (
+            self.thresholds == "auto" and len(rows) > _MANY
+        )
         grown = grow_binned if many or self.thresholds == "binned" else grow
 
         def learn(w: FloatArray) -> tuple[Any, IntArray]:
             tree = grown(columns, rows.y, w, options, n_classes=n_classes)
-            return tree, decided(tree.value)[apply(columns.X, *tree.walk)]
+            return tree, decided(tree.value)[leaves_of(columns, tree)]
 
         return learn
 
@@ -352,14 +374,15 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned):
         rounds = np.array([setting[self.knob] for setting in settings])
         done = self._boost(work, int(rounds.max()))
         wanted = np.minimum(rounds, len(done))
-        X = X_new.X if isinstance(X_new, Columns) else X_new
-        shape, K = (int(X.shape[0]), len(rounds)), len(self.classes_)
-        labels = method == "predict"
+        K, labels, packed = len(self.classes_), method == "predict", self._packed(done)
+        parts = X_new.blocks() if hasattr(X_new, "blocks") else [(slice(None), X_new)]
+        n = len(X_new) if hasattr(X_new, "blocks") else int(X_new.shape[0])
+        shape = n, len(rounds)
         found: Array = np.empty(shape, dtype=np.intp) if labels else np.empty((*shape, K))
-        stages = staged_votes(self._packed(done), done.alphas, X, K)
-        for b, votes in enumerate(stages, start=1):
-            here = wanted == b
-            if here.any():
-                stage = decided(votes) if labels else softmax(votes, axis=1)
-                found[:, here] = stage[:, None]
+        for part, X in parts:
+            for b, votes in enumerate(staged_votes(packed, done.alphas, X, K), start=1):
+                here = wanted == b
+                if here.any():
+                    stage = decided(votes) if labels else softmax(votes, axis=1)
+                    found[part, here] = stage[:, None]
         return found

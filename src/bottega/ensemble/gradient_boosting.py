@@ -210,13 +210,12 @@ class GradientBoostingRegressor(RegressorMixin, GradientBase):
                 f"loss={self.loss!r}; give both loss='quantile' and a quantile, or neither."
             )
 
-    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        columns, y = super()._check_rows(X, y)
+    def _know(self, columns: Any, y: Array) -> None:
+        super()._know(columns, y)
         if self.loss == "poisson" and (np.any(y < 0) or not np.any(y > 0)):
             raise InputError("loss='poisson' takes responses of 0 and more, not all of them 0.")
         if self.loss == "gamma" and np.any(y <= 0):
             raise InputError("loss='gamma' takes responses above 0; use another loss.")
-        return columns, y
 
     @property
     def _positive(self) -> bool:
@@ -336,8 +335,7 @@ class GradientBoostingClassifier(ClassifierMixin, GradientBase):
         self.random_state = random_state
         self.class_weight = class_weight
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        rows = super()._read(X, y, sample_weight)
+    def _prepare(self, rows: Rows) -> Rows:
         if self._signs is not None and len(self.classes_) > 2:
             raise ParameterError(
                 f"{type(self).__name__}: monotonic_cst is for two classes, and there are "

@@ -1,16 +1,16 @@
 """What each input is worth: how much the loss of held-out rows grows when it is shuffled."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.frames import make_frame
-from bottega.core.progress import report
+from bottega.core.parallel import in_threads
 from bottega.core.tables import Section, Shown, Summary
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.explain._rows.columns import ASSOCIATED, go_together
 from bottega.explain._rows.held_out import DELTA, HeldOut, names_of
 from bottega.plot import importance_chart
@@ -210,29 +210,58 @@ def increases_of(
     """Return how much the loss of each row grows: (groups of columns, rows).
 
     Several columns are shuffled in one call of a model, each in rows of its own: a call costs as
-    much as many rows where there are many columns.
+    much as many rows where there are many columns. The calls are tasks side by side, which an
+    engine may be sent.
     """
-    repeats, width = len(donors), len(names_of(held.X))
-    found = np.zeros((len(groups), len(at)))
+    found, base = np.zeros((len(groups), len(at))), held.losses
+    tasks: list[tuple[IntArray, int, ShuffledRows]] = []
     for k in range(len(held.models)):
         mine = np.flatnonzero(held.fold[at] == k)
         if not len(mine):
             continue
-        many, others = np.tile(at[mine], repeats), donors[:, mine].ravel()
-        step = max(1, _BLOCK // (len(many) * width))
+        rows = ShuffledRows.of(held, k, at[mine], donors[:, mine])
+        step = max(1, _BLOCK // (donors[:, mine].size * len(names_of(held.X))))
         for first in range(0, len(groups), step):
-            report("shuffling", k * len(groups) + first, len(held.models) * len(groups))
-            block = groups[first : first + step]
-            rows = np.tile(many, len(block))
-            swaps: dict[str, IntArray] = {}
-            for place, names in enumerate(block):
-                part = slice(place * len(many), (place + 1) * len(many))
-                for name in names:
-                    swaps.setdefault(name, rows.copy())[part] = others
-            losses = held.losses_of(k, held.swap(held.take(rows), swaps), held.rows.y[rows])
-            rise = losses.reshape(len(block), repeats, len(mine)) - held.losses[at[mine]]
-            found[first : first + step, mine] = rise.mean(axis=1)
+            tasks.append((mine, first, replace(rows, groups=groups[first : first + step])))
+    losses = in_threads(ShuffledRows.losses, [task[2] for task in tasks], stage="shuffling",
+                        elsewhere=True)  # fmt: skip
+    for (mine, first, rows), found_losses in zip(tasks, losses, strict=True):
+        rise = (found_losses - base[at[mine]]).mean(axis=1)
+        found[first : first + len(rows.groups), mine] = rise
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class ShuffledRows:
+    """Rows of one fold, and the rows that lend them the values of groups of columns."""
+
+    held: HeldOut  # of these rows alone
+    fold: int
+    y: Array
+    at: IntArray
+    donors: IntArray
+    groups: Sequence[tuple[str, ...]] = ()
+
+    @classmethod
+    def of(cls, held: HeldOut, fold: int, at: IntArray, donors: IntArray) -> "ShuffledRows":
+        """Take what is needed of the held-out rows."""
+        near = np.unique(np.concatenate([at, donors.ravel()]))
+        place, others = np.searchsorted(near, at), np.searchsorted(near, donors)
+        return cls(replace(held, X=held.take(near)), fold, held.rows.y[at], place, others)
+
+    def losses(self) -> FloatArray:
+        """Return the losses of the rows with each group of columns shuffled: (groups, times, n)."""
+        repeats, n = self.donors.shape
+        many, others = np.tile(self.at, repeats), self.donors.ravel()
+        rows = np.tile(many, len(self.groups))
+        swaps: dict[str, IntArray] = {}
+        for number, names in enumerate(self.groups):
+            part = slice(number * len(many), (number + 1) * len(many))
+            for name in names:
+                swaps.setdefault(name, rows.copy())[part] = others
+        y = np.tile(self.y, repeats * len(self.groups))
+        X = self.held.swap(self.held.take(rows), swaps)
+        return self.held.losses_of(self.fold, X, y).reshape(len(self.groups), repeats, n)
 
 
 def _judged(

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils import Tags
 
 from bottega.core.cards import Card
 from bottega.core.errors import InputError
@@ -29,6 +28,7 @@ from bottega.core.rows import Rows
 from bottega.core.unsupervised import Unsupervised
 from bottega.latent._entries.held_out import judge_entries
 from bottega.latent._ratings.answers import FactorAnswers
+from bottega.latent._ratings.chunks import RatingChunks
 from bottega.latent._ratings.held_out import RankGrid, held_out_losses, training_errors
 from bottega.latent._ratings.parameters import ColumnNames, RatingScale
 from bottega.latent._ratings.problem import FactorProblem, RatingsPenalty
@@ -42,7 +42,7 @@ _PENALTIES = 7  # on the path
 _STEP = {False: 2.0, True: 4.0}  # between them, without and with implicit feedback
 
 
-class MatrixFactorization(FactorAnswers, Unsupervised):
+class MatrixFactorization(FactorAnswers, RatingChunks, Unsupervised):
     r"""Factors of the entries that are known: what users would think of items they have not rated.
 
     Minimises, over factors :math:`p_x` of users, :math:`q_i` of items and their biases,
@@ -282,12 +282,6 @@ class MatrixFactorization(FactorAnswers, Unsupervised):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.device = device
-
-    def __sklearn_tags__(self) -> Tags:
-        tags: Tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _check_params(self) -> None:
         super()._check_params()

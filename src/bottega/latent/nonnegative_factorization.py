@@ -32,6 +32,7 @@ from bottega.core.unsupervised import Unsupervised
 from bottega.latent._entries.held_out import judge_table
 from bottega.latent._entries.range import refuse_out_of_range
 from bottega.latent._nonnegative.checks import largest_entry, refuse_empty, refuse_negative
+from bottega.latent._nonnegative.chunks import TableChunks
 from bottega.latent._nonnegative.coordinate import descend, solve
 from bottega.latent._nonnegative.custom import CustomStart
 from bottega.latent._nonnegative.gradient import project_gradients
@@ -50,7 +51,7 @@ _LARGEST_HELD_OUT = 1e145  # what is fitted to an entry held out may be far larg
 _SWEEPS = 5_000  # of the codes of one row
 
 
-class NonnegativeFactorization(Parts, CustomStart, Unweighted, Unsupervised):
+class NonnegativeFactorization(Parts, CustomStart, TableChunks, Unweighted, Unsupervised):
     r"""Nonnegative matrix factorisation: rows as sums of parts, nothing taken away.
 
     Minimises over :math:`W \ge 0` (n by k) and :math:`H \ge 0` (k by p), with squared error,

@@ -94,7 +94,8 @@ class OnlineGradientDescentClassifier(GradientDescent, OnlineClassifier):
     max_iter : int
         Passes over the rows of `fit`; a stream is read once.
     shuffle : bool
-        Take the rows of `fit` in a new order in each pass, instead of that of the table.
+        Take the rows of `fit` in a new order in each pass, instead of that of the table. Of rows in
+        chunks the chunks come in a new order and the rows of each: another than that of `fit`.
     random_state : int, RandomState, Generator or None
         Seed of these orders; None: others in every fit.
     class_weight : dict, "balanced" or None

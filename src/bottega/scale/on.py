@@ -26,7 +26,8 @@ def on(where: Any, *, workers: int | None = None, security: Any = None) -> Itera
     workers : int, optional
         Number of processes, for ``"processes"``; one per core by default.
     security : distributed.Security, optional
-        Certificates for the address of a scheduler that wants them; passed on as it is.
+        Certificates for the address of a scheduler that wants them; passed on as it is. A client
+        and a cluster have their own.
 
     Notes
     -----
@@ -84,6 +85,7 @@ def _client_of(where: Any, security: Any) -> tuple[Any, bool]:
             )
         return where, False
     address = getattr(where, "scheduler_address", where)
+    security = getattr(where, "security", None) if security is None else security
     if not isinstance(address, str) or not address:
         raise ParameterError(
             "Give the address of a Dask scheduler, a client, 'processes' or 'memory', not "
@@ -94,6 +96,12 @@ def _client_of(where: Any, security: Any) -> tuple[Any, bool]:
             f"{address!r} is no place to work: give the address of a Dask scheduler, such as "
             "'tcp://host:8786', 'processes' or 'memory'."
         )
+    if address.startswith("tls://") and not _has_certificates(security):
+        raise EngineError(
+            f"The scheduler at {address!r} wants certificates: give security=distributed.Security("
+            "tls_ca_file=..., tls_client_cert=..., tls_client_key=...), or name them in Dask's "
+            "configuration."
+        )
     options = {} if security is None else {"security": security}
     try:
         found = distributed.Client(address, timeout=_PATIENCE, set_as_default=False, **options)
@@ -103,3 +111,11 @@ def _client_of(where: Any, security: Any) -> tuple[Any, bool]:
             "worker), or check the address."
         ) from error
     return found, True
+
+
+def _has_certificates(security: Any) -> bool:
+    """Return True if there are certificates, given here or in Dask's configuration."""
+    given = require("distributed", "scale").Security() if security is None else security
+    if not hasattr(given, "get_connection_args"):
+        return True  # in another form, which Dask knows or refuses
+    return given.get_connection_args("client").get("ssl_context") is not None

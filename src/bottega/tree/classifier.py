@@ -15,7 +15,6 @@ from bottega.core.params import Anything, Choice, ClassWeight, Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
 from bottega.tree._grow.class_weights import check_cost, check_priors, code_of
-from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
 from bottega.tree._prune import parameters
 from bottega.tree._prune.estimator import GrownTree, TreeBase
@@ -322,14 +321,10 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
         found = self.nodes_.value[leaf]
         return found if self.n_outputs_ == 1 else self._by_response(found)
 
-    def _check_rows(self, X: Any, y: Any) -> tuple[Columns, Array]:
-        columns, y = super()._check_rows(X, y)
+    def _know(self, columns: Any, y: Array) -> None:
+        super()._know(columns, y)
         may_be = np.isin(self._low, (0, 1)) & np.isin(self._high, (0, 1)) & (self._n_levels == 0)
-        self._boolean = np.zeros(len(may_be), dtype=bool)
-        for j in np.flatnonzero(may_be):
-            x = columns.X[:, j]
-            self._boolean[j] = np.all((x == 0) | (x == 1) | np.isnan(x))
-        return columns, y
+        self._boolean = may_be & columns.are_marks() if may_be.any() else may_be
 
     def _prepare(self, rows: Rows) -> GrownTree:
         self._weighted = rows.weight is not None

@@ -11,6 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.judge import mean_and_se
 from bottega.core.losses import Loss, get_loss
@@ -25,7 +26,7 @@ from bottega.ensemble._forest.listed import TreeRows, classes_of, mean_outputs
 from bottega.ensemble._resampling.draws import sample_size
 from bottega.ensemble._resampling.left_out import OutOfBag, WarmStart
 from bottega.tree._grow.binned import NO_LIMIT
-from bottega.tree._grow.bins import Bins
+from bottega.tree._grow.chunk_columns import ChunkColumns, ColumnChunks, gather_columns
 from bottega.tree._grow.column_reader import read_columns
 from bottega.tree._grow.options import GrowOptions, count_features
 
@@ -55,7 +56,7 @@ class ForestWork:
         return self.binned
 
 
-class ForestBase(OutOfBag, WarmStart, Tuned):
+class ForestBase(OutOfBag, WarmStart, Tuned, ColumnChunks):
     """Grows trees on samples of rows, a few columns tried at each split, and averages them.
 
     A subclass gives `_criterion(n_classes)`, the number of the impurity that is grown by,
@@ -64,16 +65,31 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
     """
 
     knob: ClassVar[str] = "max_features"
+    in_chunks: ClassVar[str] = (
+        "Rows in chunks give the forest of the same rows in memory: passes over them learn "
+        "their own order and the bins, and one byte per value is kept (beyond 1 GiB in a "
+        "temporary file)."
+    )
     simplifies: ClassVar[bool] = False
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         columns, y = read_columns(self, X, y, as_given=True)  # what is binned needs no copy
-        p = columns.X.shape[1]
+        self._know(columns, y)
+        return columns, y
+
+    def _know(self, columns: Any, y: Array) -> None:
+        """Keep what the forest must know of its columns and responses."""
+        p = len(columns.n_levels)
         if p >= 2**20:
             raise InputError(f"X has {p} columns; a forest takes fewer than {2**20}.")
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         self._ranges = columns.ranges()
-        return columns, y
+
+    def _gather(self, checked: CheckedChunks) -> Rows:
+        columns, y, weight = gather_columns(self, checked)
+        self._know(columns, y)
+        self._before, self._seeds = self._begin()
+        return Rows(columns, y, weight)
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Read the rows, and draw the seeds that the folds of a path share."""
@@ -90,7 +106,7 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
     def _prepare(self, rows: Rows) -> ForestWork:
         """Bin the rows, in an order that does not depend on theirs."""
         columns, y = rows.X, np.asarray(rows.y, dtype=np.float64)
-        order = own_order(columns.X, y)
+        order = own_order(columns, y)
         w: Any = rows.weights[order]
         positions = np.zeros(0, dtype=np.int64)
         if (
@@ -102,8 +118,14 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
         elif rows.weight is not None:
             # Sums of the size of the number of rows; what would be lost in them is nearly nothing.
             w = np.maximum(w / w.mean(), _LIGHT * w.max() / w.mean())
-        p = columns.X.shape[1]
+        p = len(columns.n_levels)
         if self._needs_whole_trees(rows.weight is not None and not len(positions)):
+            if isinstance(columns, ChunkColumns):
+                raise InputError(
+                    "A fit in chunks grows trees on bins: give criterion='squared_error' or one of "
+                    "the classes', and leave out ccp_alpha, monotonic_cst and (with weights) "
+                    "min_weight_fraction_leaf; or fit a sample in memory."
+                )
             weight = None if rows.weight is None else w
             size = self._sample_size(len(positions) or len(y))
             how = (positions, size, self.bootstrap, self._balanced)
@@ -114,11 +136,11 @@ class ForestBase(OutOfBag, WarmStart, Tuned):
         before = self._before
         if before is None or "_rows_in" not in before:
             learnt_from = order if not len(positions) else order[positions]
-            bins = Bins.learn(columns.X, columns.categorical, columns.n_levels, learnt_from)
+            bins = columns.learn_bins(learnt_from)
         else:  # trees that are added take the bins of those that are there
             bins = before["_rows_in"].bins
         n_classes = len(self.classes_) if is_classifier(self) else 0
-        codes = bins.encode(columns.X, order)
+        codes = columns.encode(bins, order)
         return ForestWork(order, p, BinnedRows(bins, codes, y[order], w, positions, n_classes))
 
     def _needs_whole_trees(self, weighted: bool) -> bool:

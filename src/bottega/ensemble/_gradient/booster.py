@@ -145,7 +145,7 @@ class Booster:
     def __init__(
         self, rows: Rows, make: Callable[..., Any], n_classes: int = 0, *, positive: bool = False
     ) -> None:
-        order = own_order(rows.X.X, rows.y)
+        order = own_order(rows.X, rows.y)
         w = None if rows.weight is None else rows.weight[order]
         if w is not None and np.all(w == np.round(w)) and w.sum() <= _MOST_COPIES * len(w):
             order, w = np.repeat(order, w.astype(np.int64)), None

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.estimator import Walk
 from bottega.core.judge import mean_and_se
@@ -22,6 +23,7 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.ensemble._gradient.booster import Booster, threads_for
 from bottega.ensemble._gradient.checked import check_boosted
+from bottega.tree._grow.chunk_columns import ColumnChunks, gather_columns
 from bottega.tree._grow.column_reader import read_columns
 
 _FIRST = 32  # rounds after which it is first asked whether more are of use
@@ -46,7 +48,7 @@ class JudgedFold:
     trained: list[float] = field(default_factory=list)  # mean loss of training rows
 
 
-class GradientBase(Tuned):
+class GradientBase(Tuned, ColumnChunks):
     """Adds up trees, each fitted to the gradient of a loss at what the others predict.
 
     A subclass gives `_template(**options)`, scikit-learn's estimator; `_descent`, the loss that it
@@ -54,13 +56,32 @@ class GradientBase(Tuned):
     """
 
     knob: ClassVar[str] = "n_estimators"
+    in_chunks: ClassVar[str] = (
+        "Of rows in chunks each value's bin is kept, one byte, and the trees grow on one number "
+        "per bin (beyond 1 GiB in a temporary file, 8 bytes per value). Where no column has "
+        "more than 255 distinct values the answer is that of `fit`; of others the quantiles of "
+        "100,000 rows are the cut points, which scikit-learn would place a little differently, "
+        "and new rows are read by the same bins."
+    )
     simplifies: ClassVar[bool] = False
 
     def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         columns, y = read_columns(self, X, y)
+        self._know(columns, y)
+        return columns, y
+
+    def _know(self, columns: Any, y: Array) -> None:
+        """Check what is asked of the columns and responses, and keep it."""
         self._signs = self._check_signs(columns.n_levels)
         self._groups = self._check_groups(len(columns.n_levels))
-        return columns, y
+
+    def _gather(self, checked: CheckedChunks) -> Rows:
+        columns, y, weight = gather_columns(self, checked)
+        self._know(columns, y)
+        self._seed = seed_of(self.random_state)
+        binned = columns.binned()
+        self.columns_in_.bins = binned.bins  # by which new rows are read, too
+        return Rows(binned, y, weight)
 
     def _check_signs(self, n_levels: IntArray) -> list[int] | None:
         """Return the direction that each column must keep to, if any must."""

@@ -152,28 +152,42 @@ class Network(LookingInto, Tuned):
         self, given: Rows, rows: Rows, learned: Any, responses: Any, dtype: str
     ) -> "NetworkWork":
         """Return rows as tensors on the device, read by what was learned before."""
-        from bottega.neural._network.work import NetworkWork, precision, tensors, weight_tensor
-        from bottega.neural._training.batches import ResidentRows
+        from bottega.neural._network.work import NetworkWork, precision
 
         _, device, _ = torch_on(self._option("device"), instead="device='cpu'")
         criterion = self._criterion()
         real = precision(dtype, len(rows), device)
-        arrays = [*self._arrays(rows.X, learned), self._targets(rows, responses, criterion)]
-        *inputs, targets = tensors(arrays, device, real)
-        weight = weight_tensor(rows.weight, device, real)
         epochs = self._option("max_iter")
         return NetworkWork(
             given=given,
             rows=rows,
             learned=learned,
             responses=responses,
-            resident=ResidentRows(tuple(inputs), targets, *weight),
+            resident=self._tensors(rows, learned, responses, criterion, device, real),
             criterion=criterion,
             device=device,
             dtype=real,
             seed=self._seed,
             horizon=int(self._option("max_epochs") if isinstance(epochs, str) else epochs),
         )
+
+    def _tensors(
+        self,
+        rows: Rows,
+        learned: Any,
+        responses: Any,
+        criterion: "NetworkCriterion",
+        device: Any,
+        dtype: Any,
+    ) -> Any:
+        """Return rows as tensors on the device."""
+        from bottega.neural._network.work import tensors, weight_tensor
+        from bottega.neural._training.batches import ResidentRows
+
+        arrays = [*self._arrays(rows.X, learned), self._targets(rows, responses, criterion)]
+        *inputs, targets = tensors(arrays, device, dtype)
+        weight = weight_tensor(rows.weight, device, dtype)
+        return ResidentRows(tuple(inputs), targets, *weight)
 
     # ------------------------------------------------------------------ training
 

@@ -100,7 +100,7 @@ def judged_curve(model: "Network", work: NetworkWork, values: Any, cv: Any, loss
         )
     cv = model._folds_by if cv is None else cv
     if isinstance(cv, str) and cv == "auto":
-        cv = 3 if len(rows) <= _FEW_ROWS else 0.2
+        cv = 3 if len(rows) <= _FEW_ROWS else getattr(rows.X, "held_share", 0.2)
     pairs, estimate = model._held_out(rows, cv)
     if not pairs:  # of every class there is one row, dealt to one fold: each row by itself
         pairs, estimate = model._held_out(rows, "loo")

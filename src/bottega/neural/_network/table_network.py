@@ -1,21 +1,29 @@
 """Networks of dense layers on the rows of a table: what the classifier and the regressor share."""
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from sklearn.base import is_regressor
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
+from bottega.core.chunks import CheckedChunks
+from bottega.core.class_factors import factors_of_classes
+from bottega.core.deal import MOST_ORDERED
 from bottega.core.devices import torch_on
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.files import write_atomically
+from bottega.core.folds import Fold
+from bottega.core.gathered import Gathered
 from bottega.core.rows import Rows
 from bottega.core.sparse import small_as_dense
 from bottega.core.typing import Array, FloatArray
-from bottega.core.validate import read_response
+from bottega.core.validate import check_response, read_response
 from bottega.data.mixed_inputs import MixedInputs
+from bottega.neural._network.chunk_inputs import ChunkInputs, center_and_scale_of
 from bottega.neural._network.estimator import Network
 from bottega.neural._network.tables import TableScale
 
@@ -43,10 +51,18 @@ def takes_blocks(model: "TabularNetwork") -> bool:
     return True
 
 
-class TabularNetwork(Network):
+class TabularNetwork(Network, Gathered):
     """A network of dense layers: numbers in standard units, categories embedded, masks."""
 
     knobs: ClassVar[tuple[str, ...]] = ("max_iter", "hidden_layer_sizes", "alpha")
+    in_chunks: ClassVar[str] = (
+        "Of rows in chunks responses and weights are kept, and inputs read again in each epoch, "
+        "in batches of the size that `fit` has. With ``shuffle=False`` the answer is that of "
+        "`fit`. Otherwise parts of the source come in a new order in each epoch and the rows of "
+        "each chunk, which is less than a shuffle of all rows: many parts of mixed rows are "
+        "best. Levels of categories are numbered as they are met. To choose the epochs a fifth "
+        "of the rows, at most 50,000, is held out and kept in memory."
+    )
 
     def _check_params(self) -> None:
         super()._check_params()
@@ -99,13 +115,64 @@ class TabularNetwork(Network):
         return [dict(zip(open_ones, each, strict=True)) for each in product(*open_ones.values())]
 
     def _learn_inputs(self, rows: Rows) -> TableScale:
-        levels = [0 if each is None else len(each) for each in self.columns_in_.levels]
-        return TableScale.of(
-            rows.X, np.array(levels, dtype=np.int64), rows.weight, bool(self.standardize)
+        counts = [0 if each is None else len(each) for each in self.columns_in_.levels]
+        levels = np.array(counts, dtype=np.int64)
+        if not isinstance(rows.X, ChunkInputs):
+            return TableScale.of(rows.X, levels, rows.weight, bool(self.standardize))
+        found = center_and_scale_of(
+            (X[:, levels == 0], None if rows.weight is None else rows.weight[place])
+            for place, X in rows.X.blocks()
         )
+        return TableScale.of_columns(levels, *found, bool(self.standardize))
 
     def _arrays(self, X: Any, learned: TableScale) -> tuple[Array, ...]:
-        return learned.arrays(X)
+        return learned.arrays(X.matrix() if isinstance(X, ChunkInputs) else X)
+
+    # ------------------------------------------------------------------ rows in chunks
+
+    def _reader_of_chunks(self, first: Any) -> Any:
+        self.columns_in_ = MixedInputs(self.categorical_features)
+        self.columns_in_.fit(self, first)
+        plain = all(kind == "number" for kind in self.columns_in_.kinds)
+        if plain and all(levels is None for levels in self.columns_in_.levels):
+            return None
+        return partial(self.columns_in_.read, self, learn=True)
+
+    def _gather(self, checked: CheckedChunks) -> Rows:
+        for name, asked in {
+            "solver='lbfgs'": self.solver == "lbfgs",
+            "checkpoint": self.checkpoint is not None,
+        }.items():
+            if asked:
+                raise InputError(
+                    f"{name} needs all rows in memory, and a fit in chunks has a part of them at a "
+                    "time; leave it out."
+                )
+        torch_on(self.device, instead="device='cpu'")
+        inputs, y, weight = ChunkInputs.of(checked, factors_of_classes(self, checked))
+        if is_regressor(self):
+            check_response(y)
+        self._check_batch_size(len(y))
+        self._start_drawing()
+        self._vector = checked.y_ndim == 1
+        y = y[:, 0] if y.ndim == 2 and self._vector else y
+        return Rows(inputs, y, weight)
+
+    def _order(self, rows: Rows) -> Any:
+        return None if isinstance(rows.X, ChunkInputs) else super()._order(rows)
+
+    def _held_out(self, rows: Rows, cv: Any) -> tuple[list[Fold], str]:
+        if isinstance(rows.X, ChunkInputs) and isinstance(cv, float) and len(rows) > MOST_ORDERED:
+            return [rows.X.drawn_part(cv)], "validation"
+        return super()._held_out(rows, cv)
+
+    def _tensors(self, rows: Rows, *how: Any) -> Any:
+        if not isinstance(rows.X, ChunkInputs):
+            return super()._tensors(rows, *how)
+        from bottega.neural._training.chunk_batches import ChunkBatches
+
+        unit = 1.0 if rows.weight is None else 2.0 ** np.floor(np.log2(rows.weight.max()))
+        return ChunkBatches(rows, float(unit), self, *how)
 
     def _describe(self, work: "NetworkWork", setting: Mapping[str, Any]) -> dict[str, Any]:
         if self.module is not None:

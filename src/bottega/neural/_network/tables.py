@@ -77,8 +77,20 @@ class TableScale:
         cls, X: FloatArray, levels: IntArray, weight: FloatArray | None, standardize: bool
     ) -> "TableScale":
         """Learn from a matrix; `levels` has 0 for numbers, else the number of levels."""
+        found = center_and_scale(X[:, levels == 0], weight)
+        return cls.of_columns(levels, *found, standardize)
+
+    @classmethod
+    def of_columns(
+        cls,
+        levels: IntArray,
+        center: FloatArray,
+        scale: FloatArray,
+        complete: BoolArray,
+        standardize: bool,
+    ) -> "TableScale":
+        """Return it from what `center_and_scale` found of the columns of numbers."""
         numbers, categories = np.flatnonzero(levels == 0), np.flatnonzero(levels > 0)
-        center, scale, complete = center_and_scale(X[:, numbers], weight)
         farthest = FARTHEST
         if not standardize:
             center, scale = np.zeros(len(numbers)), np.ones(len(numbers))

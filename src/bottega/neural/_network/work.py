@@ -10,7 +10,6 @@ import torch
 from bottega.core.errors import InputError
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray
-from bottega.neural._training.batches import ResidentRows
 from bottega.neural._training.criteria import NetworkCriterion
 
 __all__ = ["NetworkWork", "arrays_of", "load_arrays", "tensors", "weight_tensor"]
@@ -32,8 +31,8 @@ class NetworkWork:
         What the inputs are read by, such as means and scales.
     responses : Any
         What responses are read by; None for classes.
-    resident : ResidentRows
-        The rows as tensors on the device.
+    resident : ResidentRows or ChunkBatches
+        The rows as tensors on the device, or what makes them of chunks.
     criterion : NetworkCriterion
         Output activation and loss.
     device, dtype
@@ -48,7 +47,7 @@ class NetworkWork:
     rows: Rows
     learned: Any
     responses: Any
-    resident: ResidentRows
+    resident: Any
     criterion: NetworkCriterion
     device: torch.device
     dtype: torch.dtype
@@ -57,8 +56,7 @@ class NetworkWork:
 
     def part(self, rows: Array) -> "NetworkWork":
         """Return the same with some of the rows, scaled as all of them."""
-        taken = self.resident.take(torch.as_tensor(rows, device=self.device))
-        resident = replace(self.resident, **vars(taken))
+        resident = self.resident.part(torch.as_tensor(rows, device=self.device))
         return replace(self, rows=self.rows.take(rows), resident=resident)
 
 

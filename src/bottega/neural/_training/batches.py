@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
@@ -84,6 +84,10 @@ class ResidentRows:
             self.targets.index_select(0, rows),
             None if self.weight is None else self.weight.index_select(0, rows),
         )
+
+    def part(self, rows: torch.Tensor) -> "ResidentRows":
+        """Return some of the rows, in the same units."""
+        return replace(self, **vars(self.take(rows)))
 
     def all(self) -> Batch:
         """Return all rows as one batch."""

@@ -11,16 +11,19 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bottega.core.chunked import Chunked
+from bottega.core.chunks import CheckedChunks
+from bottega.core.class_factors import factors_of_classes
 from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.loaded import insist
 from bottega.core.losses import Loss
 from bottega.core.rows import Rows, check_weight
-from bottega.core.seeds import seed_of
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import refuse_doubled_names, refuse_masked
 from bottega.online._kernels.rows import all_finite
+from bottega.online._learner.epochs import ChunkEpochs, Epochs, RowEpochs
 
 
 class OnlineModel(Estimator):
@@ -98,30 +101,19 @@ class OnlineModel(Estimator):
 
     def _settle(self, work: Rows, setting: Mapping[str, Any]) -> None:
         self._begin()
-        self._learn_epochs(work)
+        self._learn_epochs(RowEpochs(work))
 
     def _begin(self) -> None:
         self._started_with = self._fixed_params()
         self.n_samples_seen_ = 0
         self._start()
 
-    def _learn_epochs(self, rows: Rows) -> None:
+    def _learn_epochs(self, epochs: Epochs) -> None:
         """Learn the rows of `fit`."""
-        for _, ordered in self._passes(rows):
-            self._learn_rows(ordered, charge=False)
+        for blocks in epochs.passes(self):
+            for _, rows in blocks:
+                self._learn_rows(rows, charge=False)
         self.n_iter_ = getattr(self, "max_iter", 1)
-
-    def _passes(self, rows: Rows) -> Iterator[tuple[Array, Rows]]:
-        """Yield the order of the rows in each pass of `fit`, and the rows in this order."""
-        order, rng = np.arange(len(rows)), None
-        if getattr(self, "shuffle", False):
-            rng = np.random.default_rng(seed_of(getattr(self, "random_state", None)))
-        for _ in range(getattr(self, "max_iter", 1)):
-            if rng is None:
-                yield order, rows
-            else:
-                order = rng.permutation(len(rows))
-                yield order, rows.take(order)
 
     def _block_weight(self, codes: Array, weight: FloatArray | None) -> FloatArray | None:
         """Return the weights of the rows of a block; a classifier counts those of its classes."""
@@ -268,7 +260,25 @@ class OnlineModel(Estimator):
         return tags
 
 
-class OnlineRegressor(RegressorMixin, OnlineModel):
+class OnlineChunks(OnlineModel, Chunked):
+    """A model that learns chunks as it learns rows in memory: one after the other.
+
+    With ``shuffle=True`` each pass takes them in a new order, rows within their chunk.
+    """
+
+    _sparse_chunks: ClassVar[bool] = True
+    in_chunks: ClassVar[str] = (
+        "Chunks are learned in their order, with the answer of `fit`; with ``shuffle=True`` "
+        "they come in a new order in each pass and the rows of each chunk, which is another "
+        "order than that of `fit`."
+    )
+
+    def _fit_checked(self, checked: CheckedChunks) -> None:
+        self._begin()
+        self._learn_epochs(ChunkEpochs(checked, factors_of_classes(self, checked)))
+
+
+class OnlineRegressor(RegressorMixin, OnlineChunks):
     """A linear regression: one vector of weights."""
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:

@@ -13,14 +13,14 @@ from bottega.core.params import AnyOf, Anything, Choice, OrNone
 from bottega.core.rows import check_weight
 from bottega.core.scores import linear_scores
 from bottega.core.typing import Array, FloatArray
-from bottega.online._learner.base import OnlineModel
+from bottega.online._learner.base import OnlineChunks
 
 CLASS_WEIGHT = OrNone(
     AnyOf(Choice("balanced"), Anything()), help="weights of the classes, as a dict, or balanced"
 )
 
 
-class OnlineClassifier(ClassifierMixin, OnlineModel):
+class OnlineClassifier(ClassifierMixin, OnlineChunks):
     """A linear classifier: one vector of weights for two classes, one per class for more."""
 
     classes_: Array

@@ -1,6 +1,7 @@
 """Learning from mistakes: the passes of the perceptron over a block, and when they end."""
 
 import math
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from bottega.online._kernels import perceptron as _kernels
 from bottega.online._kernels.perceptron_penalized import perceptron_penalized
 from bottega.online._learner.classifier import OnlineClassifier
 from bottega.online._learner.convergence import convergence_trace
+from bottega.online._learner.epochs import Block, Epochs, RowEpochs
 from bottega.online._stream.blocks import dense_rows
 from bottega.risk.theory.margin import separable
 
@@ -159,35 +161,32 @@ class MistakeDriven(OnlineClassifier):
         shrink = (max(0.0, 1 - self.eta0 * l2), self.eta0 * l1, l2, l1)
         size = float(self.eta0) * rows.weights
         y, seen = rows.y.astype(np.intp), float(self.n_samples_seen_)
-        longest = total = self._objective = 0.0
+        longest = total = 0.0
         for part, dense in dense_parts(rows.X):
             memory = (bool(self.fit_intercept), seen + part.start, past, losses[part])
             found = perceptron_penalized(dense, y[part], weights, *memory, size[part], *shrink)
             longest, total = max(longest, found[0]), total + found[1]
-            self._objective += found[2] / (2 if two else 1)
+            self._objective = getattr(self, "_objective", 0.0) + found[2] / (2 if two else 1)
         return (weights[1:], past[1:], longest, total) if two else (weights, past, longest, total)
 
-    def _learn_epochs(self, rows: Rows) -> None:
-        if self.trace and self._vectors > 1:
-            raise InputError(
-                f"trace=True follows the proof for two classes and y has {len(self.classes_)}; set "
-                "trace=False."
-            )
+    def _learn_epochs(self, epochs: Epochs) -> None:
+        self._check_epochs(epochs)
         held = None
-        if self.early_stopping:
-            rows, held = self._hold_out(rows)
-        self._weighted = rows.weight is not None
+        if self.early_stopping and epochs.rows is not None:
+            train, held = self._hold_out(epochs.rows)
+            epochs = RowEpochs(train)
         updated: list[Array] = []
         # An epoch depends on the weights it starts from alone, so weights that come back at the end
         # of one will come back for ever. They are compared with those of epoch 0, 1, 2, 4, 8 ...
         earlier, refresh, returned, patience = self._weights, 1, False, _Patience(self)
-        for epoch, (order, ordered) in enumerate(self._passes(rows), start=1):
-            updated.append(order[np.flatnonzero(self._pass(ordered))])
+        self._weighted = False
+        for epoch, blocks in enumerate(epochs.passes(self), start=1):
+            updated.append(self._epoch(blocks))
             if self.max_iter > 1:
                 progress.report("epochs", epoch, self.max_iter)
             if not len(updated[-1]) and self.penalty is None:
                 break
-            if self.tol is not None and patience.is_over(self._improvable(rows, held)):
+            if self.tol is not None and patience.is_over(self._improvable(epoch, held)):
                 break
             if self.until_clean and not self.shuffle and np.array_equal(self._weights, earlier):
                 returned = True
@@ -195,10 +194,10 @@ class MistakeDriven(OnlineClassifier):
             if epoch == refresh:
                 earlier, refresh = self._weights, 2 * refresh
         self.__dict__.pop("_objective", None)
-        self._keep_updates(rows, updated)
+        self._keep_updates(epochs, updated)
         self.converged_ = self.converged_ or patience.over
         if self.until_clean and not self.converged_:
-            warn_caller(self._why_not(rows, returned), ConvergenceWarning)
+            warn_caller(self._why_not(epochs.rows, returned), ConvergenceWarning)
         elif self.tol is not None and not self.converged_:
             warn_caller(
                 f"The objective still improved by more than tol={self.tol} in pass "
@@ -206,52 +205,81 @@ class MistakeDriven(OnlineClassifier):
                 ConvergenceWarning,
             )
 
-    def _improvable(self, rows: Rows, held: Rows | None) -> float:
+    def _check_epochs(self, epochs: Epochs) -> None:
+        """Refuse what the classes, or rows in chunks, do not go with."""
+        if self.trace and self._vectors > 1:
+            raise InputError(
+                f"trace=True follows the proof for two classes and y has {len(self.classes_)}; set "
+                "trace=False."
+            )
+        for name in ("trace", "early_stopping"):
+            if getattr(self, name) and epochs.rows is None:
+                raise InputError(
+                    f"{name}=True needs all rows in memory, and a fit in chunks has them one chunk "
+                    f"after the other; set {name}=False."
+                )
+
+    def _epoch(self, blocks: Iterable[Block]) -> Array:
+        """Go through all rows once; return the numbers of those that caused an update."""
+        self._objective = 0.0
+        updated: list[Array] = []
+        for numbers, rows in blocks:
+            self._weighted = self._weighted or rows.weight is not None
+            updated.append(numbers[np.flatnonzero(self._pass(rows))])
+        return np.concatenate(updated)
+
+    def _improvable(self, epoch: int, held: Rows | None) -> float:
         """Return what should fall from pass to pass: the error on rows held out, or the loss."""
         if held is not None:
             return float(np.mean(self._decide(held.X) != held.y))
-        return getattr(self, "_objective", 0.0) / len(rows)
+        return self._objective / (self.n_samples_seen_ / epoch)
 
     def _hold_out(self, rows: Rows) -> tuple[Rows, Rows]:
         seed, share = seed_of(self.random_state), float(self.validation_fraction)
         [(train, test)] = make_folds(share, len(rows), strata=rows.y, random_state=seed)
         return rows.take(train), rows.take(test)
 
-    def _keep_updates(self, rows: Rows, updated: list[Array]) -> None:
+    def _keep_updates(self, epochs: Epochs, updated: list[Array]) -> None:
         """Set what a fit says about its updates."""
         self.updates_by_epoch_ = np.array([len(part) for part in updated])
         self.n_iter_ = len(updated)
         self.converged_ = not len(updated[-1])
         self.updated_rows_ = np.unique(np.concatenate(updated))
         self.n_updated_rows_ = len(self.updated_rows_)
-        outside = np.delete(np.arange(len(rows)), self.updated_rows_)
-        if len(outside):
-            decided = self._decide(rows.X[outside])
-            self.error_outside_ = float(np.mean(decided != rows.y[outside]))
+        wrong = count = 0
+        for numbers, rows in epochs.blocks():
+            outside = np.flatnonzero(~np.isin(numbers, self.updated_rows_))
+            if len(outside):
+                count += len(outside)
+                wrong += int(np.sum(self._decide(rows.X[outside]) != rows.y[outside]))
+        if count:
+            self.error_outside_ = wrong / count
         if self.trace:
+            assert epochs.rows is not None
+            X, signs = epochs.rows.X, self._targets(epochs.rows.y)
             self.trace_, self.separator_, self.convergence_bound_ = convergence_trace(
-                rows.X, self._targets(rows.y), updated, self.fit_intercept
+                X, signs, updated, self.fit_intercept
             )
 
     def _restore(self, rows: Rows) -> None:
         assert rows.kept is not None
         self.updated_rows_ = rows.kept[self.updated_rows_]
 
-    def _why_not(self, rows: Rows, returned: bool) -> str:
+    def _why_not(self, rows: Rows | None, returned: bool) -> str:
         """Return why there was no clean pass, and what to do."""
-        X, cure = rows.X, "set until_clean=False and average=True, or add columns (a basis)"
+        cure = "set until_clean=False and average=True, or add columns (a basis)"
         if returned:
             return (
                 f"After {self.n_iter_} passes the perceptron's weights are back where they were: "
                 f"the rows are not linearly separable and it would never end; {cure}."
             )
         found = f"No pass of max_iter={self.max_iter} was without a mistake"
-        if self._vectors > 1 or X.shape[0] * X.shape[1] > _SMALL_PROBLEM:
+        if rows is None or self._vectors > 1 or np.prod(rows.X.shape) > _SMALL_PROBLEM:
             return (
                 f"{found}, and whether the rows are linearly separable was not checked (too large, "
-                f"or more than two classes); raise max_iter, or {cure}."
+                f"in chunks, or more than two classes); raise max_iter, or {cure}."
             )
-        if separable(dense_rows(X, self.fit_intercept), self._targets(rows.y)):
+        if separable(dense_rows(rows.X, self.fit_intercept), self._targets(rows.y)):
             return f"{found}, but the rows are linearly separable; raise max_iter."
         return f"{found}: the rows are not linearly separable; {cure}."
 

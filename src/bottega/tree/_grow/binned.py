@@ -7,6 +7,7 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.tree._grow.binned_columns import BinnedColumns
 from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.class_weights import altered_weights, class_values
 from bottega.tree._grow.columns import Columns
@@ -18,16 +19,18 @@ from bottega.tree._kernels.impurity import SUMS
 NO_LIMIT = 2**31 - 1
 
 
-def binned(columns: Columns) -> tuple[Bins, Array]:
+def binned(columns: Columns | BinnedColumns) -> tuple[Bins, Array]:
     """Return the bins of columns and their codes; cut once and kept with the columns."""
+    if isinstance(columns, BinnedColumns):
+        return columns.bins, columns.codes
     if "binned" not in columns._cache:
-        bins = Bins.learn(columns.X, columns.categorical, columns.n_levels)
-        columns._cache["binned"] = bins, bins.encode(columns.X)
+        bins = columns.learn_bins()
+        columns._cache["binned"] = bins, columns.encode(bins)
     return columns._cache["binned"]
 
 
 def grow_binned(
-    columns: Columns,
+    columns: Columns | BinnedColumns,
     y: Any,
     w: FloatArray | None,
     options: GrowOptions,

@@ -19,7 +19,7 @@ from bottega.tree._kernels import bins as kernels
 MAX_BINS = 255
 MISSING = kernels.MISSING
 # Quantiles of more rows are no better than those of so many.
-_SAMPLE = 100_000
+SAMPLE = 100_000
 
 
 @stored
@@ -60,10 +60,7 @@ class Bins:
         hold codes below `n_levels`.
         """
         n, p = X.shape
-        if rows is None and n > _SAMPLE:
-            rows = np.linspace(0, n - 1, _SAMPLE).astype(np.intp)
-        elif rows is not None:
-            rows = rows[:_SAMPLE]
+        rows = rows_to_learn_from(n, rows)
         cuts, low, high = (np.full((p, MAX_BINS), np.inf) for _ in range(3))
         n_bins = np.zeros(p, dtype=np.int64)
         level_bins: list[Array] = [np.zeros(0, dtype=np.uint8)] * (p + 1)
@@ -86,6 +83,36 @@ class Bins:
         categorical = np.asarray(categorical, dtype=bool)
         return cls(n_bins, categorical, cuts, low, high, level_start, np.concatenate(level_bins))
 
+    def decode(self, codes: Array) -> FloatArray:
+        """Return a number for each bin that every threshold between bins separates as its values.
+
+        It is the value itself where each has a bin, the upper end of the bin otherwise; a level for
+        a category, and NaN where values are missing.
+        """
+        p = codes.shape[1]
+        found = np.empty(codes.shape)
+        for j in range(p):
+            found[:, j] = self._representatives(j)[codes[:, j]]
+        return found
+
+    def _representatives(self, j: int) -> FloatArray:
+        values = np.full(MISSING + 1, np.nan)
+        count = int(self.n_bins[j])
+        if self.categorical[j]:
+            level_bin = self.level_bin[self.level_start[j] : self.level_start[j + 1]]
+            values[level_bin[::-1]] = np.arange(len(level_bin))[::-1]  # the first level of each
+            return values
+        if count == 1:
+            values[0] = 0.0
+            return values
+        values[: count - 1] = self.high[j, : count - 1]
+        last, low = values[count - 2], self.low[j, count - 1]
+        if low <= last:  # of quantiles both are the cut point: as far again as from the one before
+            step = last - values[count - 3] if count > 2 else abs(last)
+            low = max(np.nextafter(last, np.inf), min(last + step, np.finfo(np.float64).max))
+        values[count - 1] = low
+        return values
+
     def encode(self, X: FloatArray, order: IntArray | None = None) -> Array:
         """Return the bins of the values of X as bytes, row by row (in the given order)."""
         n, p = len(X) if order is None else len(order), X.shape[1]
@@ -105,6 +132,13 @@ class Bins:
         size = max(1024, 2**18 // max(p, 1))
         in_threads(encode_block, range(0, n, size))
         return codes
+
+
+def rows_to_learn_from(n: int, rows: IntArray | None = None) -> IntArray | None:
+    """Return which of n rows the bins are learnt from: the first of `rows`; None stands for all."""
+    if rows is not None:
+        return rows[:SAMPLE]
+    return np.linspace(0, n - 1, SAMPLE).astype(np.intp) if n > SAMPLE else None
 
 
 def _cut(column: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

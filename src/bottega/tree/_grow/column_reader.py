@@ -1,6 +1,6 @@
 """Reading inputs for a tree: numbers as they are, categories as codes, missing values as NaN."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -8,15 +8,23 @@ import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from bottega.core.chunks import is_empty, parts_of
 from bottega.core.errors import InputError
 from bottega.core.frames import is_frame
+from bottega.core.parts import RowSource
 from bottega.core.results import term_names
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
-from bottega.core.typing import Array, FloatArray
-from bottega.core.validate import read_response, refuse_doubled_names, refuse_masked
+from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.core.validate import (
+    naming_texts,
+    read_response,
+    refuse_doubled_names,
+    refuse_masked,
+)
 from bottega.data.chosen_columns import chosen_columns
 from bottega.data.encoder import Encoder
+from bottega.tree._grow.bins import Bins
 from bottega.tree._grow.columns import Columns, by_column
 
 
@@ -53,7 +61,11 @@ class ColumnReader:
         Name of each column; ``x0``, ``x1``, ... for an array.
     levels : list
         Names of the levels of each category, in the order of their codes; None for numbers.
+    bins : Bins or None
+        Bins that new inputs are rounded to, where a model was fitted to bins of its rows.
     """
+
+    bins: Bins | None = None
 
     def __init__(self, categorical_features: str | Sequence[Any] = "auto") -> None:
         self.categorical_features = categorical_features
@@ -65,22 +77,70 @@ class ColumnReader:
     def fit(self, estimator: Any, X: Any, *, as_given: bool = False) -> Columns:
         """Learn names and levels from X, set scikit-learn's names on `estimator`, read X."""
         matrix = self._learn(estimator, X)
-        p = matrix.shape[1]
-        chosen = chosen_columns(self.categorical_features, self.names, "categorical_features")
+        for j in self._chosen_numbers():
+            self._take_levels(j, matrix[:, j])
+        return Columns(self._coded(matrix, as_given), *self.kinds_of_columns())
+
+    def kinds_of_columns(self) -> tuple[BoolArray, IntArray]:
+        """Return which columns are categories, and how many levels they have."""
+        n_levels = np.array([0 if one is None else len(one) for one in self.levels], dtype=np.int64)
+        return np.array([one is not None for one in self.levels]), n_levels
+
+    def fit_chunks(self, chunks: Iterable[Any]) -> None:
+        """Learn names and levels from the inputs of all chunks, which may be frames or arrays."""
+        first = next((X for X in inputs_of(chunks)), None)
+        if first is None or np.ndim(first) != 2:
+            return  # which is refused when the rows are read
+        self.encoder = None
+        self.names = [f"x{j}" for j in range(np.shape(first)[1])]
+        if is_frame(first):
+            self.names = [str(name) for name in nw.from_native(first, eager_only=True).columns]
+            kinds = _kinds(first)
+            if kinds is not None or not isinstance(chunks, RowSource):  # whose chunks are alike
+                kinds = _kinds_of_chunks(chunks, self.names)
+            if kinds is not None:
+                self.encoder = _as_it_is(kinds)
+                self.encoder.fit_chunks(_FramesInOrder(chunks, self.names))
+        chosen = self._chosen_numbers()
+        if chosen:
+            seen = {j: np.zeros(0) for j in chosen}
+            for X in inputs_of(_FramesInOrder(chunks, self.names)):
+                matrix = self._numbers(X)
+                for j in chosen:
+                    seen[j] = np.union1d(seen[j], matrix[:, j])
+            for j in chosen:
+                self._take_levels(j, seen[j])
+
+    def read_chunk(self, X: Any) -> FloatArray:
+        """Return the matrix of a chunk, in the codes of `fit_chunks`."""
+        return self._coded(self._numbers(X), as_given=True)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether all columns are numbers that stay as they are."""
+        return self.encoder is None and all(values is None for values in self.values)
+
+    def _numbers(self, X: Any) -> FloatArray:
+        with naming_texts(X):
+            if self.encoder is None:
+                return np.asarray(X, dtype=np.float64)
+            return np.asarray(self.encoder.transform(X), dtype=np.float64)
+
+    def _chosen_numbers(self) -> list[int]:
+        """Take the levels of texts, and return the other columns that are to be categories."""
+        p = len(self.names)
         self.levels, self.values = [None] * p, [None] * p
         if self.encoder is not None:
             texts = [j for j, kind in enumerate(self.encoder.kinds_) if kind == "category"]
             for j, levels in zip(texts, self.encoder.levels_, strict=True):
                 self.levels[j] = list(levels)
-        for j in chosen:
-            if self.levels[j] is None:
-                values = np.unique(matrix[:, j])
-                self.values[j] = values = values[~np.isnan(values)]
-                self.levels[j] = [f"{value:.12g}" for value in values]
-        matrix = self._coded(matrix, as_given)
-        n_levels = np.array([0 if one is None else len(one) for one in self.levels], dtype=np.int64)
-        categorical = np.array([one is not None for one in self.levels])
-        return Columns(matrix, categorical, n_levels)
+        chosen = chosen_columns(self.categorical_features, self.names, "categorical_features")
+        return [j for j in chosen if self.levels[j] is None]
+
+    def _take_levels(self, j: int, column: FloatArray) -> None:
+        values = np.unique(column)
+        self.values[j] = values = values[~np.isnan(values)]
+        self.levels[j] = [f"{value:.12g}" for value in values]
 
     def read(self, estimator: Any, X: Any, *, as_given: bool = False) -> FloatArray:
         """Return the matrix of new inputs, in the codes of `fit`; not to be written to."""
@@ -96,7 +156,8 @@ class ColumnReader:
                 )
             validate_data(estimator, X, reset=False, skip_check_array=True)
             matrix = self.encoder.transform(X)
-        return self._coded(matrix, as_given)
+        found = self._coded(matrix, as_given)
+        return found if self.bins is None else self.bins.decode(self.bins.encode(found))
 
     def _learn(self, estimator: Any, X: Any) -> FloatArray:
         self.encoder = None
@@ -105,8 +166,7 @@ class ColumnReader:
             matrix = _validated(estimator, X, reset=True)
         else:
             validate_data(estimator, X, reset=True, skip_check_array=True)
-            as_is: dict[str, Any] = {"standardize": False, "one_hot": False, "impute": False}
-            self.encoder = Encoder(**as_is, kinds=kinds, handle_unknown="ignore")
+            self.encoder = _as_it_is(kinds)
             matrix = self.encoder.fit_transform(X)
         self.names = term_names(estimator, intercept=False)
         return matrix
@@ -133,6 +193,59 @@ class ColumnReader:
                 place = np.searchsorted(values, out[:, j])
                 out[:, j] = np.where(known[place] == out[:, j], place, np.nan)
         return out
+
+
+def _as_it_is(kinds: dict[str, str]) -> Encoder:
+    """Return what makes codes of levels, and leaves the rest as it is."""
+    as_is: dict[str, Any] = {"standardize": False, "one_hot": False, "impute": False}
+    return Encoder(**as_is, kinds=kinds, handle_unknown="ignore")
+
+
+class _FramesInOrder:
+    """The inputs of chunks; of frames the columns of the first one, in its order.
+
+    Frames that lack one are left out: they are refused when the rows are read.
+    """
+
+    def __init__(self, chunks: Iterable[Any], names: list[str]) -> None:
+        self._chunks, self._names = chunks, names
+
+    def __iter__(self) -> Iterator[Any]:
+        for X in inputs_of(self._chunks):
+            if not is_frame(X):
+                yield X
+                continue
+            frame = nw.from_native(X, eager_only=True)
+            if set(self._names) <= set(frame.columns):
+                yield frame.select(self._names).to_native()
+
+
+def inputs_of(chunks: Iterable[Any]) -> Iterator[Any]:
+    """Yield the inputs of chunks that have rows."""
+    for chunk in chunks:
+        X = parts_of(chunk)[0]
+        if not is_empty(X):
+            yield X
+
+
+def _kinds_of_chunks(chunks: Iterable[Any], names: list[str]) -> dict[str, str] | None:
+    """Return the kinds of the columns of all chunks; None if all hold numbers."""
+    found: dict[str, str] = {}
+    for X in _FramesInOrder(chunks, names):
+        if not is_frame(X):
+            return None
+        for series in nw.from_native(X, eager_only=True).iter_columns():
+            name = str(series.name)
+            if series.is_null().all():
+                continue
+            kind = _kind(series)
+            if found.setdefault(name, kind) != kind:
+                raise InputError(
+                    f"Column {name!r} holds a {found[name]} in one chunk and a {kind} in another; "
+                    "give all chunks columns of the same types."
+                )
+    kinds = {name: found.get(name, "number") for name in names}
+    return None if set(kinds.values()) <= {"number"} else kinds
 
 
 def _validated(estimator: Any, X: Any, *, reset: bool) -> FloatArray:

@@ -1,12 +1,14 @@
 """The inputs of a tree, in memory: columns of numbers and codes, and their sorted order."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bottega.core.parallel import in_threads
-from bottega.core.typing import BoolArray, FloatArray, IntArray
+from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.tree._grow.bins import Bins
 from bottega.tree._kernels.order import filter_order
 
 _THREADED = 200_000  # sorting fewer numbers is over before a pool of threads has started
@@ -87,6 +89,22 @@ class Columns:
         """
         low, high = (np.nan_to_num(of.reduce(self.X, axis=0)) for of in (np.fmin, np.fmax))
         return low, high, self.has_missing(), self.n_levels
+
+    def are_marks(self) -> BoolArray:
+        """Return which columns hold nothing but 0, 1 and missing values."""
+        return np.array([bool(np.all((x == 0) | (x == 1) | np.isnan(x))) for x in self.X.T])
+
+    def learn_bins(self, rows: IntArray | None = None) -> Bins:
+        """Return bins of the columns, learnt from (some of) the rows."""
+        return Bins.learn(self.X, self.categorical, self.n_levels, rows)
+
+    def encode(self, bins: Bins, order: IntArray | None = None) -> Array:
+        """Return the bins of the rows as bytes (in the given order)."""
+        return bins.encode(self.X, order)
+
+    def blocks(self) -> Iterator[tuple[slice, FloatArray]]:
+        """Yield the matrix block by block of its rows; here there is one."""
+        yield slice(0, len(self)), self.X
 
     def rows(self, index: Any) -> "Columns":
         """Return some of the rows (also repeatedly); no column that is sorted is sorted again."""

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.utils import Bunch, Tags
 
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold, make_folds
 from bottega.core.judge import LossSums
@@ -20,6 +21,8 @@ from bottega.core.seeds import seeds_of
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.tree._grow.binned import grow_binned
+from bottega.tree._grow.binned_columns import BinnedColumns, leaves_of
+from bottega.tree._grow.chunk_columns import ColumnChunks, gather_columns
 from bottega.tree._grow.column_reader import read_columns, read_response
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.exact import grow
@@ -27,7 +30,6 @@ from bottega.tree._grow.joint import check_counts, grow_joint
 from bottega.tree._grow.options import GrowOptions, count_features
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.prune import stops
-from bottega.tree._kernels.walk import apply
 from bottega.tree._prune.losses import loss_sums, node_losses, sums_at
 from bottega.tree._prune.parameters import GROWTH
 from bottega.tree._prune.sequence import PruningSequence, members_shown, prune, pruning_sequence
@@ -57,13 +59,20 @@ class GrownTree:
         return self.model._sequence(self.full, self.target)
 
 
-class TreeBase(FittedTree, Tuned):
+class TreeBase(FittedTree, Tuned, ColumnChunks):
     """Grows a tree, prunes it along its weakest-link sequence, and reads it.
 
     A subclass gives `_criteria(work, alphas)`, criteria along the path besides the honest error.
     """
 
     knob: ClassVar[str] = "ccp_alpha"
+    in_chunks: ClassVar[str] = (
+        'Rows in chunks are grown on bins, as with ``thresholds="binned"``: passes over them '
+        "learn the bins, and one byte per value is kept (beyond 1 GiB in a temporary file). The "
+        "tree is that of the same rows in memory where its size is given. Where rows are held "
+        "out to choose it, the folds share the bins of all rows, so that another size may be "
+        "chosen if a column has more than 255 distinct values."
+    )
 
     def _target(self, rows: Rows) -> dict[str, Any]:
         """Return what growing must know of the classes."""
@@ -97,6 +106,11 @@ class TreeBase(FittedTree, Tuned):
         if self.criterion == "poisson":
             check_counts(read_response(self, y))
         columns, y = read_columns(self, X, y)
+        self._know(columns, y)
+        return columns, y
+
+    def _know(self, columns: Any, y: Array) -> None:
+        """Keep what the tree must know of its columns and responses."""
         self._low, self._high, self._missing_seen, self._n_levels = columns.ranges()
         self.n_outputs_ = 1 if y.ndim == 1 else y.shape[1]
         self._joint = self.n_outputs_ > 1 or self.criterion in _LOSSES
@@ -106,7 +120,25 @@ class TreeBase(FittedTree, Tuned):
             self._check_joint()
         drawn = self.splitter == "random" or self.thresholds == "random" or self.max_features_ < p
         self._seed = seeds_of(self.random_state, 1)[0] if drawn else 0
-        return columns, y
+
+    def _gather(self, checked: CheckedChunks) -> Rows:
+        self._refuse_in_chunks()
+        columns, y, weight = gather_columns(self, checked)
+        self._know(columns, y)
+        return Rows(columns.binned(), y, weight)
+
+    def _refuse_in_chunks(self) -> None:
+        """Refuse what needs the rows themselves, beside what bins do not go with anyway."""
+        for name, asked in {
+            f"splitter={self.splitter!r}": self.splitter != "best",
+            f"thresholds={self.thresholds!r}": self.thresholds not in ("exact", "binned"),
+            f"criterion={self.criterion!r}": self.criterion in _LOSSES,
+        }.items():
+            if asked:
+                raise InputError(
+                    f"A fit in chunks grows the tree on bins, which {name} does not go with; leave "
+                    "it out, or fit a sample in memory."
+                )
 
     def _check_joint(self) -> None:
         """Refuse what several responses, medians and counts do not go with."""
@@ -126,7 +158,7 @@ class TreeBase(FittedTree, Tuned):
         return GrownTree(self, rows, self._target(rows))
 
     def _grow(self, rows: Rows, target: dict[str, Any]) -> Tree:
-        binned = self.thresholds == "binned"
+        binned = self.thresholds == "binned" or isinstance(rows.X, BinnedColumns)
         grower = grow_binned if binned else grow_joint if self._joint else grow
         given = {name: getattr(self, name) for name in _OPTIONS}
         given["max_features"] = (
@@ -171,7 +203,7 @@ class TreeBase(FittedTree, Tuned):
 
     def _losses(self, tree: Tree, rows: Rows, loss: Loss) -> FloatArray:
         """Return the sums of the losses of rows at the nodes."""
-        leaf = apply(rows.X.X, *tree.walk)
+        leaf = leaves_of(rows.X, tree)
         return node_losses(tree, leaf, rows.y, rows.weight, loss, self._labels(tree))
 
     def _own_loss(self, work: GrownTree) -> Loss:
@@ -274,7 +306,7 @@ class TreeBase(FittedTree, Tuned):
         value: Any = tree.value if method == "predict_proba" else self._labels(tree)
         if value is None:
             value = tree.value if self.n_outputs_ > 1 else tree.value[:, 0]
-        leaf = apply(X_new.X, *tree.walk)
+        leaf = leaves_of(X_new, tree)
         found = [
             value[stops(tree.parent, collapse <= setting["ccp_alpha"])[leaf]]
             for setting in settings

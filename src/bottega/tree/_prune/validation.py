@@ -9,11 +9,11 @@ References
 import numpy as np
 
 from bottega.core.typing import Array, FloatArray
+from bottega.tree._grow.binned_columns import leaves_of
 from bottega.tree._grow.class_weights import least_cost
 from bottega.tree._grow.columns import Columns
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels import prune as kernels
-from bottega.tree._kernels.walk import apply
 from bottega.tree._prune.losses import node_losses, sums_at
 from bottega.tree._prune.sequence import cut
 from bottega.tree.impurity import class_impurity
@@ -59,7 +59,7 @@ def refit_leaves(
     The arguments are as for `grow`. Nodes that no row reaches keep their value, with no weight.
     """
     weight = np.ones(len(y)) if w is None else w
-    leaf = apply(columns.X, *tree.walk)
+    leaf = leaves_of(columns, tree)
     counted = np.bincount(leaf[weight > 0], minlength=tree.n_nodes).astype(np.float64)[:, None]
     kernels.add_up(tree.parent, counted)
     if n_classes:

@@ -1,4 +1,4 @@
-"""Statistics of a part of the rows, which a worker of an engine holds as checked blocks."""
+"""What the workers of an engine do with the rows of the part that they hold: a list of blocks."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -9,11 +9,16 @@ import numpy as np
 from bottega.core.deal import FoldDealer
 from bottega.core.parts import of_blocks
 
-__all__ = ["of_dealt_part", "of_part_alone", "rows_by_class", "rows_of_part"]
+__all__ = ["each_of_part", "of_dealt_part", "of_part_alone", "rows_by_class", "rows_of_part"]
+
+
+def each_of_part(function: Callable[..., Any], part: list[Any]) -> list[Any]:
+    """Return what a function makes of each block."""
+    return [function(*block) for block in part]
 
 
 def of_part_alone(function: Callable[..., Any], part: list[Any]) -> Any:
-    """Return the statistics of a part, whose rows are all in one fold."""
+    """Return the statistics of a part, without folds."""
     return of_blocks(function, ((*block, None) for block in part))
 
 

@@ -1,0 +1,75 @@
+"""Passes over rows in chunks: as they come, or in an order that is drawn anew each time."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from bottega.core.chunks import CheckedChunks
+from bottega.core.frames import take_rows
+from bottega.core.lazy import cached_property
+from bottega.core.parts import RowSource
+from bottega.core.typing import FloatArray, IntArray
+
+__all__ = ["ShuffledPasses", "pass_in_order"]
+
+
+class ShuffledPasses:
+    """Rows in chunks whose parts come in a random order, and the rows of each chunk too.
+
+    A part is what the source can read by itself: a file, a piece of one, a chunk of a list. Rows
+    move within their chunk and chunks with their part, which is less than a shuffle of all rows.
+    Where the order means something (time, one class after the other) store the rows in another, or
+    in many parts.
+
+    Parameters
+    ----------
+    checked : CheckedChunks
+        The rows.
+    """
+
+    def __init__(self, checked: CheckedChunks) -> None:
+        self._checked = checked
+
+    def drawn(self, rng: np.random.Generator) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
+        """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, in an order drawn anew."""
+        for number in rng.permutation(len(self._parts)):
+            start = int(self._starts[number])
+            for X, y, w in self._parts[number]:
+                order = rng.permutation(X.shape[0])
+                of_y, of_w = (None if each is None else each[order] for each in (y, w))
+                yield start + order, take_rows(X, order), of_y, of_w
+                start += X.shape[0]
+
+    @cached_property
+    def _parts(self) -> list[CheckedChunks]:
+        return [_of_part(self._checked, part) for part in _parts(self._checked.chunks)]
+
+    @cached_property
+    def _starts(self) -> IntArray:
+        sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
+        return np.cumsum([0, *sizes])
+
+
+def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
+    """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, as they come."""
+    start = 0
+    for X, y, w in checked:
+        yield np.arange(start, start + X.shape[0]), X, y, w
+        start += X.shape[0]
+
+
+def _of_part(checked: CheckedChunks, part: Iterable[Any]) -> CheckedChunks:
+    found = copy(checked)
+    found.chunks = part
+    return found
+
+
+def _parts(chunks: Iterable[Any]) -> Sequence[Iterable[Any]]:
+    """Return what can be read in any order."""
+    if isinstance(chunks, RowSource):
+        return chunks.parts()
+    if isinstance(chunks, Sequence):
+        return [[chunk] for chunk in chunks]
+    return [chunks]
