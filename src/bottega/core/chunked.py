@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -27,6 +27,9 @@ _WIDE = 200  # columns from which on products of blocks of rows are worth severa
 
 class Chunked(Estimator):
     """An estimator whose work can be prepared from statistics of blocks of rows."""
+
+    # Whether the whole path over chunks takes few passes: it follows from their statistics.
+    walks_chunks: ClassVar[bool] = False
 
     def fit_chunks(self, chunks: Iterable[Any]) -> Self:
         """Fit to rows that come in chunks, in memory that does not grow with their number.

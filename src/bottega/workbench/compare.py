@@ -331,7 +331,12 @@ def _lock(table: Table, test_size: float, seed: int) -> tuple[Table, LockedPart 
 
 
 def _saved(
-    path: Any, table: Table, train: Table, given: dict[str, Any], rows: JudgedRows, parts: list[Fold]
+    path: Any,
+    table: Table,
+    train: Table,
+    given: dict[str, Any],
+    rows: JudgedRows,
+    parts: list[Fold],
 ) -> Saved | None:
     """Return what an earlier run of the same call has done; None where nothing is kept."""
     if path is None:

@@ -31,9 +31,10 @@ _PASSES = 3  # over the rows that a fit of chunks takes, as a rule
 class StreamedProcedure(EstimatorProcedure):
     """An estimator that learns from the training rows of a part, and from rows not in memory.
 
-    Its path is the method's own, from the statistics of all these rows. Rows that depend on those
-    held out are not among them: of the same groups, or of a later time. With `most_rows` it learns
-    from rows in memory alone, as any other.
+    A knob is chosen along the method's own path over all these rows where that takes few passes,
+    and from the rows in memory otherwise. Rows that depend on those held out are not learnt from:
+    of the same groups, or of a later time. With `most_rows` it learns from rows in memory alone, as
+    any other.
     """
 
     table: Any = None  # a DrawnTable
@@ -75,7 +76,18 @@ class StreamedProcedure(EstimatorProcedure):
         )
         # Levels of categories are learnt as the rows come, which is not for parts side by side.
         with working_on(None) if is_frame(X) else nullcontext():
-            return clone(self.estimator).fit(rows)
+            return self._fitted(rows, part, X, given)
+
+    def _fitted(self, rows: "StreamedRows", part: Part, X: Any, given: IntArray) -> Any:
+        """Return a copy fitted to all rows, its knob chosen."""
+        model = clone(self.estimator)
+        if not self.is_chosen_here or self.estimator.walks_chunks:
+            return model.fit(rows)
+        chosen = super()._model(part, X, given)
+        setting = {knob: getattr(chosen, f"{knob}_") for knob in chosen.knobs}
+        model.set_params(**setting).fit(rows)
+        model.path_ = chosen.path_  # what the knob was chosen by
+        return model
 
     def _factors(self, given: IntArray) -> Mapping[Any, float] | None:
         """Return by how much rows of each class count more, beside their own weights."""
@@ -98,13 +110,14 @@ def procedure_of(estimator: Any, inputs: Any, rows: Any, table: Table, **how: An
     inputs, rows, **how
         As `EstimatorProcedure` takes them.
     table : Table
-        All rows, or those that were drawn of a source. With groups or time a method whose knob is
-        free learns from rows in memory, where folds that respect them can choose it.
+        All rows, or those that were drawn of a source. With groups or time a method whose path is
+        that of all rows learns from rows in memory, where folds that respect them can choose.
     """
     plain = EstimatorProcedure(estimator, inputs, rows, **how)
     more = isinstance(table, DrawnTable) and table.others.count
-    free = plain.is_chosen_here and how.get("inner") is not None
-    if not more or free or not isinstance(estimator, Chunked):
+    if not more or not isinstance(estimator, Chunked):
+        return plain
+    if plain.is_chosen_here and plain.inner is not None and estimator.walks_chunks:
         return plain
     return StreamedProcedure(estimator, inputs, rows, table=table, **how)
 
