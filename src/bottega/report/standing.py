@@ -149,8 +149,9 @@ def _explained(
 def _judged(comparison: Any) -> str:
     rows = f"on {comparison.n_train:,} training rows, the best first"
     if comparison.n_rows > comparison.table.n_rows:
-        rows = f"on {comparison.n_train:,} rows that were drawn to be held in memory, " + (
-            "the best first; methods that fit chunks learned from the other rows, too"
+        rows = (
+            f"on {comparison.n_train:,} rows that were drawn to be held in memory, the best first; "
+            "the table says from how many rows each has learned"
         )
     if _stopped(comparison):
         return f"Methods were tuned and judged in the same way {rows}; some were stopped early."

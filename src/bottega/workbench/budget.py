@@ -244,7 +244,8 @@ def make_plan(
         plan.procedures[name] = procedures[name]
         plan.seconds[name] = cost[name] if rows == every else _seconds(grows, rows)
         if rows < every:
-            plan.procedures[name] = replace(procedures[name], most_rows=rows)
+            most = rows if rows < n_train else len(judge.rows)  # all that are in memory
+            plan.procedures[name] = replace(procedures[name], most_rows=most)
             plan.rows[name] = rows
             why = f": all would take {_in_words(cost[name])} a run" if name in times else ""
             plan.fewer[name] = (

@@ -353,9 +353,9 @@ def _saved(
         "others": table.others.count if isinstance(table, DrawnTable) else 0,
     }
     depends = ("measure", "select", "class_weight", "outer", "random_state", "test_size")
-    described = {name: described(given[name]) for name in depends}
+    asked = {name: described(given[name]) for name in depends}
     dealt = {"folds": digest_of(fold_of_rows(parts, len(rows)))}
-    return Saved(path, call | described | dealt, rows.classes, [test for _, test in parts])
+    return Saved(path, call | asked | dealt, rows.classes, [test for _, test in parts])
 
 
 def _card_of(method: str, task: str) -> Any:

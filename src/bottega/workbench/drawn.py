@@ -205,7 +205,7 @@ def _findings(table: DrawnTable, read: _Numbered) -> Iterator[Finding]:
             None,
             f"Of {table.n_stored:,} rows {table.n_rows:,} were drawn at random: methods are judged "
             "on these, which are held in memory, and what is said of the columns is of these. "
-            "Methods that fit chunks learn from the other rows, too.",
+            "Methods that fit chunks learn from the other rows, too, where there is time for it.",
         )
     absent = read.stored - read.kept
     if absent:
