@@ -33,8 +33,7 @@ def as_table(
     such role. A Table that is aimed at another target keeps its kinds, weights, groups and times.
     """
     if isinstance(data, str | os.PathLike) and is_larger_than_memory(data):
-        named = {name: roles.get(name) for name in ("weight", "group")}
-        data = chunks(data, target=_named_target(target), rows=ROWS, **named)
+        data = chunks(data, target=_named_target(target), rows=ROWS)
     if isinstance(data, RowSource):
         return draw_table(data, sample, target=target, task=task, seed=seed, **roles)  # type: ignore[arg-type]
     roles = {name: value for name, value in roles.items() if value is not None}
