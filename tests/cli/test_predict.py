@@ -249,11 +249,19 @@ def test_a_place_to_work_that_is_none(houses, run, one_sentence):
 
 
 def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
-    call = ("compare", houses, "--target", "price", "--stream")
-    done = run(*call, "--methods", "ridge,tree", "--outer", "2", "--json")
+    call = ("compare", houses, "--target", "price", "--stream", "--sample", "60")
+    files = {"--save": tmp_path / "m.skops", "--out": tmp_path / "r.html"}
+    asked = [each for pair in files.items() for each in pair]
+    done = run(*call, "--methods", "ridge,tree", "--outer", "2", "--json", *asked)
     assert done.returncode == 0, done.stderr
+    assert "60 were drawn at random" in done.stderr
     found = json.loads(done.stdout)
-    assert set(found["leaderboard"]["method"]) == {"baseline", "ridge", "tree"}
-    assert found["certificate"]
-    message = one_sentence(run(*call, "--save", tmp_path / "m.skops"))
-    assert "--save needs all rows in memory" in message
+    rows = {row["method"]: row["learned_from"] for row in found["leaderboard"]}
+    assert rows["tree"] == rows["baseline"] == 45 < rows["ridge"] == found["n_rows"] - 15
+    assert found["certificate"]["n"] == 15
+    assert "Learned from" in files["--out"].read_text()
+    assert run("predict", files["--save"], houses).returncode == 0
+    message = one_sentence(run(*call, "--decimal", ","))
+    assert "--decimal is for data that fit into memory" in message
+    message = one_sentence(run("compare", houses, "--stream"))
+    assert "name the column to predict, --target" in message

@@ -32,7 +32,6 @@ from bottega.neural import NetworkRegressor
 from bottega.online import OnlineRidge
 from bottega.risk import nested_cv
 from bottega.tree import TreeRegressor
-from bottega.workbench import compare_source
 
 pytestmark = pytest.mark.slow  # processes start and import the package
 
@@ -219,10 +218,12 @@ def test_a_comparison_elsewhere(cluster, monkeypatch):
 
 def test_a_comparison_of_a_source_elsewhere(folder, cluster):
     source = scale.source(folder, target="y", weight="weight", rows=100)
-    options = {"methods": ["ridge", "tree"], "outer": 2, "sample": 500}
-    here = compare_source(source, **options).leaderboard
+    methods = ["ridge", "tree"]
+    options = {"methods": methods, "outer": 2, "sample": 500, "stack": False}
+    here = bottega.compare(source, **options).leaderboard
     with scale.on(cluster):
-        there = compare_source(source, **options).leaderboard
+        there = bottega.compare(source, **options).leaderboard
+    assert here.set_index("method").loc["ridge", "learned_from"] > 500
     assert there["method"].tolist() == here["method"].tolist()
     np.testing.assert_allclose(there["error"], here["error"], rtol=1e-9)
 

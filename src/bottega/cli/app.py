@@ -73,8 +73,9 @@ Decimal = Annotated[
 ]
 Encoding = Annotated[str, typer.Option(help="Text encoding of the file.")]
 On = Annotated[str | None, typer.Option(help="Work on a Dask scheduler (its address), processes.")]
-_STREAMED = "Data larger than memory, some rows at a time; predict --out is then a Parquet folder."
-Stream = Annotated[bool, typer.Option("--stream", help=_STREAMED)]
+Stream = Annotated[
+    bool, typer.Option("--stream", help="Some rows at a time; --out is then a Parquet folder.")
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard output.")]
 
 
@@ -174,7 +175,17 @@ def compare(
     decimal: Decimal = None,
     jobs: Annotated[int | None, typer.Option(help="Threads; all cores by default.")] = None,
     on: On = None,
-    stream: Stream = False,
+    stream: Annotated[
+        bool,
+        typer.Option(
+            "--stream",
+            help="Do not read all rows into memory: draw some, and let methods that can learn "
+            "from the others chunk by chunk. Files that are too large for memory are taken so.",
+        ),
+    ] = False,
+    sample: Annotated[
+        int, typer.Option(help="Rows that are drawn of data which are not read into memory.")
+    ] = 100_000,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
     ] = False,
@@ -213,6 +224,7 @@ def compare(
                 "interval": interval,
                 "test_size": test_size,
                 "random_state": random_state,
+                "sample": sample,
                 "n_jobs": jobs,
             },
             cost=cost,

@@ -23,15 +23,21 @@ from bottega.cli.spreadsheet import as_csv
 from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
-from bottega.data import read
+from bottega.data import chunks, read
+from bottega.data.read.files import is_bundled
 from bottega.report.content import URGENT
 from bottega.report.wording import in_words_of_the_command_line
 from bottega.scale import on as place
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
+from bottega.workbench.drawn import DrawnTable, draw_table
+from bottega.workbench.memory import is_larger_than_memory
 from bottega.workbench.sizes import SMALL
+from bottega.workbench.tables import ROWS
 
 __all__ = ["Wanted", "compare", "plain", "stopped_by_terminate"]
+
+_OF_CHUNKS = ("target", "kinds", "weight", "group", "ignore", "table", "query", "encoding")
 
 
 @dataclass(frozen=True)
@@ -87,12 +93,6 @@ def compare(
     quiet: bool,
 ) -> None:
     """Read, compare, certify, print the leaderboard, write report, model, charts."""
-    if stream:
-        from bottega.cli.streaming import compare_stream
-
-        with stopped_by_terminate(), interruption.remembered(), _warnings_as_notes(quiet):
-            compare_stream(data, reading, comparing, wanted, on=on, cost=cost, quiet=quiet)
-        return
     wanted.check(data, comparing.get("resume"), cost)
     if cost is not None and comparing["measure"] not in (None, "cost"):
         raise InputError("Give --measure or --cost, not both: costs are what rows are judged by.")
@@ -106,7 +106,8 @@ def compare(
             "later; leave the other column out with --ignore."
         )
     with stopped_by_terminate(), interruption.remembered(), _warnings_as_notes(quiet):
-        table = read(data, **reading)
+        large = stream or is_larger_than_memory(data)
+        table = _drawn(data, reading, comparing) if large else read(data, **reading)
         if comparing["class_weight"] is not None and table.task == "regression":
             raise InputError(
                 "Class weights are for classes, and the target is a number; leave --class-weight "
@@ -135,6 +136,26 @@ def compare(
     ending.close()
     if found.interrupted or ending.failed:
         raise SystemExit(1)
+
+
+def _drawn(data: str, reading: dict[str, Any], comparing: dict[str, Any]) -> DrawnTable:
+    """Return rows of data that are larger than memory."""
+    if reading["decimal"] is not None:
+        raise InputError(
+            "--decimal is for data that fit into memory; leave it out, and the sign is found in "
+            "each column."
+        )
+    if reading["target"] is None and not is_bundled(data):
+        raise InputError("The data are larger than memory: name the column to predict, --target.")
+    given = {name: reading[name] for name in _OF_CHUNKS}
+    given["target"] = given["target"] or "target"
+    return draw_table(
+        chunks(data, rows=ROWS, **given),
+        comparing["sample"],
+        task=reading["task"],
+        time=reading["time"],
+        seed=comparing["random_state"],
+    )
 
 
 def _certify(found: Comparison, again: bool) -> None:

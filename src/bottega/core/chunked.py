@@ -36,6 +36,9 @@ class Chunked(Estimator):
     _gathers: ClassVar[bool] = False  # whether the work after the passes wants the cores
     _sparse_chunks: ClassVar[bool] = False  # whether sparse matrices stay as they are
 
+    # Whether the whole path over chunks takes few passes: it follows from their statistics.
+    walks_chunks: ClassVar[bool] = False
+
     def fit_chunks(self, chunks: Iterable[Any]) -> Self:
         """Fit to rows that come in chunks, in memory that does not grow with their number.
 

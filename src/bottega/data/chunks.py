@@ -1,6 +1,6 @@
 """Data larger than memory, as numbers: chunks that any ``fit_chunks`` takes."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -189,6 +189,22 @@ class EncodedChunks(RowSource):
         """The column of row weights."""
         return self._roles.weight
 
+    @property
+    def group(self) -> str | None:
+        """The column of groups."""
+        return self._roles.group
+
+    @property
+    def ignore(self) -> frozenset[str]:
+        """The columns that were left out on request."""
+        return frozenset(self._roles.ignore)
+
+    @property
+    def name(self) -> str | None:
+        """The path that the rows are read from; None where they are not read from files."""
+        source = getattr(self._source, "source", None)
+        return source if isinstance(source, str) else None
+
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         names = [str(name) for name in self.encoder.get_feature_names_out()]
         for frame in self._rows():
@@ -235,8 +251,18 @@ class EncodedChunks(RowSource):
         if size < 1:
             raise InputError(f"A sample of {size} rows is none; give size above 0.")
         seed = seed_of(random_state, "sample")
-        frames = (convert.as_frame(each) for each in self._source.frames(None, self._text))
-        return sample_rows(self._with_target(frames), size, seed, self._strata())
+        return sample_rows(self._with_target(self.stored()), size, seed, self._strata())
+
+    def stored(self, columns: Sequence[str] | None = None) -> Iterator[Frame]:
+        """Yield frames of all rows as they are stored, those without a target too.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            The columns to read; all by default.
+        """
+        for chunk in self._source.frames(columns, self._text):
+            yield convert.as_frame(chunk)
 
     def _strata(self) -> str | None:
         """Return the target if it has labels."""
@@ -246,13 +272,9 @@ class EncodedChunks(RowSource):
             return None
         return None if convert.storage(first[target]) in ("integer", "number") else target
 
-    def _frames(self, columns: list[str] | None) -> Iterator[Frame]:
-        for chunk in self._source.frames(columns, self._text):
-            yield convert.as_frame(chunk)
-
     def _rows(self) -> Iterator[Frame]:
         """Yield the rows that have a target, of the columns that are used."""
-        yield from self._with_target(self._frames([*self._kinds, *self._roles.used]))
+        yield from self._with_target(self.stored([*self._kinds, *self._roles.used]))
 
     def _with_target(self, frames: Iterable[Frame]) -> Iterator[Frame]:
         target = self._roles.target
@@ -320,7 +342,7 @@ class _Learner:
     def _pass(self) -> None:
         roles = self._chunks._roles
         numeric = not self._given
-        for number, frame in enumerate(self._chunks._frames(None)):
+        for number, frame in enumerate(self._chunks.stored()):
             if not number:
                 check_kinds(self._given, frame.columns)
                 found = assign_roles(

@@ -105,7 +105,11 @@ def prepare(estimator: Any, table: Table) -> Pipeline:
 
 
 def without_slips(
-    data: Any, kinds: Mapping[str, str], day_first: Mapping[str, bool] | None = None
+    data: Any,
+    kinds: Mapping[str, str],
+    day_first: Mapping[str, bool] | None = None,
+    *,
+    warn: bool = True,
 ) -> Any:
     """Return rows to predict, where words among numbers and dates are missing values.
 
@@ -117,6 +121,8 @@ def without_slips(
         The kind of each column that a model was fitted on.
     day_first : mapping of str to bool, optional
         Of columns with dates like 31/1/2026, whether the day comes first.
+    warn : bool
+        Whether to warn.
 
     Warns
     -----
@@ -154,6 +160,6 @@ def without_slips(
             made.append(nw.new_series(name, values, nw.Float64(), backend=backend))
     if not made:
         return data
-    for told in slips:
+    for told in slips if warn else ():
         warn_caller(told, DataWarning)
     return frame.with_columns(*made).to_native()

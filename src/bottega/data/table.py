@@ -13,7 +13,7 @@ from bottega.data._inspect.display import as_html, as_text
 from bottega.data._inspect.examine import check_kinds, examine_all, extent
 from bottega.data._inspect.leakage import search_leakers
 from bottega.data._inspect.notes import about_feature, about_kinds, encoded_width, is_left_out
-from bottega.data._inspect.order import about_order
+from bottega.data._inspect.order import about_order, order_values
 from bottega.data._inspect.roles import assign_roles, with_roles
 from bottega.data._inspect.target import read_target
 from bottega.data.columns import Column, count
@@ -228,8 +228,7 @@ class Table:
         series = self._series_of(role, name)
         if series is None:
             return None
-        dated = convert.storage(series) in ("date", "string")
-        values = convert.days(series) if dated else convert.numbers(series)
+        values = order_values(series)
         self._refuse_gaps(series.name, role, np.isnan(values))
         return values
 

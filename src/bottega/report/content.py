@@ -121,7 +121,12 @@ def _head(comparison: Any, troubles: list[str]) -> dict[str, Any]:
         "n_away": sum(len(names) for _, names in away),
         "facts": [
             ("Task", what),
-            ("Rows", f"{table.n_rows:,}"),
+            ("Rows", f"{comparison.n_rows:,}"),
+            *(
+                [("Rows in memory", f"{table.n_rows:,}")]
+                if comparison.n_rows > table.n_rows
+                else []
+            ),
             ("Columns used", f"{features:,}"),
             ("Methods", f"{len(comparison.results):,}"),
             ("Compared in", words.took(comparison)),

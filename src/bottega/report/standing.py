@@ -28,6 +28,12 @@ _RANKING = {
     ),
 }
 
+_LEARNED_FROM = (
+    "Learned from",
+    "how many rows the model of all training rows has seen: methods that take long, or that need "
+    "their rows in memory, learn from fewer. All are judged on the same rows.",
+)
+
 # Measures beside the one that ranks, by the name of their column.
 _MEASURES = {
     "rmse": "Root mean squared error",
@@ -70,6 +76,7 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
                 "df": "–" if result.df is None else f"{result.df:,.1f}",
                 "ranking": [number(float(row[name]), 3) for name in ranked],
                 "chosen": {"-": "–"}.get(row["chosen"], row["chosen"]),
+                "learned_from": f"{row['learned_from']:,}" if "learned_from" in row else "",
                 "seconds": words.duration(row["seconds"]),
             }
         )
@@ -78,7 +85,8 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
         "heading": _heading(measure) + (f", {units.word}s" if units.word else ""),
         "beside": _beside(board),
         "ranked": [_RANKING[name][0] for name in ranked],
-        "explained": _explained(comparison, ranked),
+        "fewer": "learned_from" in board[0],
+        "explained": _explained(comparison, board, ranked),
         "sentence": _judged(comparison),
         "outer": comparison.outer,
         "figure": figures.make(
@@ -88,7 +96,9 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
     }
 
 
-def _explained(comparison: Any, ranked: list[str]) -> list[tuple[str, str]]:
+def _explained(
+    comparison: Any, board: list[dict[str, Any]], ranked: list[str]
+) -> list[tuple[str, str]]:
     measure, stopped = comparison.measure, _stopped(comparison)
     return [
         (
@@ -127,6 +137,7 @@ def _explained(comparison: Any, ranked: list[str]) -> list[tuple[str, str]]:
             + words.RULES.get(comparison.select, f"the least {comparison.select.upper()}")
             + ".",
         ),
+        *([_LEARNED_FROM] if "learned_from" in board[0] else []),
         (
             "Time",
             "to tune and fit the model of all training rows"
@@ -137,6 +148,11 @@ def _explained(comparison: Any, ranked: list[str]) -> list[tuple[str, str]]:
 
 def _judged(comparison: Any) -> str:
     rows = f"on {comparison.n_train:,} training rows, the best first"
+    if comparison.n_rows > comparison.table.n_rows:
+        rows = (
+            f"on {comparison.n_train:,} rows that were drawn to be held in memory, the best first; "
+            "the table says from how many rows each has learned"
+        )
     if _stopped(comparison):
         return f"Methods were tuned and judged in the same way {rows}; some were stopped early."
     return f"Every method was tuned and judged in the same way {rows}."

@@ -6,7 +6,6 @@ from bottega.workbench.describe import describe
 from bottega.workbench.description import Description
 from bottega.workbench.persist import SavedModel, load, trusted_types
 from bottega.workbench.results import MethodResult
-from bottega.workbench.streamed import StreamedComparison, compare_source
 from bottega.workbench.warmup import warmup
 
 __all__ = [
@@ -14,9 +13,7 @@ __all__ = [
     "Description",
     "MethodResult",
     "SavedModel",
-    "StreamedComparison",
     "compare",
-    "compare_source",
     "describe",
     "load",
     "trusted_types",

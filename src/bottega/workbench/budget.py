@@ -14,10 +14,11 @@ from bottega.core.errors import ParameterError
 from bottega.risk.estimate.nested_engine import Control, Judge, Part, Task, run_parts
 from bottega.workbench.sizes import SMALL
 
-__all__ = ["Plan", "default_budget", "make_plan", "read_budget"]
+__all__ = ["Plan", "default_budget", "make_plan", "read_budget", "time_for_passes"]
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 _LONGEST = 600.0
+_PASSES = 60  # over a source that is larger than memory: ten methods, six fits of each
 _TRIALS = (1_000, 3_000)  # rows of the trials that tell how the time grows
 _TRIED = 0.2  # share of the time that trials may take
 _GUESS = (1.0, 1_000, 1.3)  # growth of the time of a method that there was no trial of
@@ -77,6 +78,11 @@ def default_budget(n_rows: int, n_columns: int) -> float | None:
     if n_rows <= SMALL:
         return None
     return min(60.0 + n_rows * n_columns / 10_000, _LONGEST)
+
+
+def time_for_passes(seconds: float) -> float:
+    """Return the seconds that methods which fit chunks need besides, by those of a pass."""
+    return _PASSES * seconds
 
 
 @dataclass
@@ -203,14 +209,14 @@ def make_plan(
             growth[name] = _GUESS
         elif name not in growth:
             growth[name] = trials.unended(name) if name in first else _SLOW
-    cost = {name: _seconds(growth[name], n_train) for name in procedures}
+    cost = {name: _cost(procedures[name], growth[name], n_train) for name in procedures}
     plan.sure = _sure(procedures, cards, cost)
     for name in plan.sure[1:]:
         if name in times:  # worth a closer look: what is always shown should learn from much
             growth[name] = _closer(
                 {name: procedures[name]}, judge, times[name], n_train, _LARGER * left, n_jobs, seed
             )
-            cost[name] = _seconds(growth[name], n_train)
+            cost[name] = _cost(procedures[name], growth[name], n_train)
     # Of many rows two folds tell enough: better more rows in a fit than more folds.
     least = runs if n_train <= SMALL else min(runs, _HEATS + 1)
     room = _USED * (end - time.perf_counter()) * threads
@@ -223,8 +229,10 @@ def make_plan(
             share = _SURE.get(name, _ANY_SURE) * whole
         waiting -= name not in plan.sure
         title = cards[name].title
-        grows = growth[name]
+        grows, every = growth[name], procedures[name].learns_from(n_train)
         rows = n_train if name == "baseline" else _rows_within(grows, share / least, n_train)
+        if every > n_train and cost[name] <= share / least:
+            rows = every
         earlier = before(name)
         if earlier is not None and rows < n_train and rows / 2 <= earlier:
             rows = min(earlier, n_train)
@@ -234,13 +242,14 @@ def make_plan(
             continue
         rows = max(rows, min(_LEAST_ROWS, n_train))
         plan.procedures[name] = procedures[name]
-        plan.seconds[name] = _seconds(grows, rows)
-        if rows < n_train:
-            plan.procedures[name] = replace(procedures[name], most_rows=rows)
+        plan.seconds[name] = cost[name] if rows == every else _seconds(grows, rows)
+        if rows < every:
+            most = rows if rows < n_train else len(judge.rows)  # all that are in memory
+            plan.procedures[name] = replace(procedures[name], most_rows=most)
             plan.rows[name] = rows
             why = f": all would take {_in_words(cost[name])} a run" if name in times else ""
             plan.fewer[name] = (
-                f"{title} learned from {rows:,} of the {n_train:,} rows of a fold{why}."
+                f"{title} learned from {rows:,} of the {every:,} rows of a fold{why}."
             )
         room -= min(runs * plan.seconds[name], share)
     plan.cheap = tuple(
@@ -325,6 +334,14 @@ def _growth(times: Mapping[int, float]) -> tuple[float, int, float]:
     smaller = sorted(times)[-2]
     power = math.log(seconds / max(times[smaller], 1e-3)) / math.log(largest / smaller)
     return seconds, largest, min(max(power, _EXPONENTS[0]), _EXPONENTS[1])
+
+
+def _cost(procedure: Any, growth: tuple[float, int, float], n_train: int) -> float:
+    """Return the time of a run on all rows; beyond those in memory it grows as they do."""
+    every, seconds = procedure.learns_from(n_train), _seconds(growth, n_train)
+    if every > n_train:
+        seconds = seconds * every / n_train + procedure.seconds_more()
+    return seconds
 
 
 def _seconds(growth: tuple[float, int, float], rows: int) -> float:

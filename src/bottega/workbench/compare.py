@@ -1,6 +1,5 @@
 """The main job: every method that fits the task, on one data set, judged by nested folds."""
 
-import os
 import platform
 import re
 import warnings
@@ -18,7 +17,6 @@ from bottega._jit import beside
 from bottega.core import interruption
 from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.folds import Fold, fold_of_rows
-from bottega.core.losses import Cost, Loss
 from bottega.core.parallel import threads_of
 from bottega.core.params import Integer, Real
 from bottega.core.path import check_rule
@@ -28,9 +26,10 @@ from bottega.data import LockedPart, Table, folds
 from bottega.data.ledger import fingerprint
 from bottega.risk import NestedComparison
 from bottega.risk.estimate.judged_rows import JudgedRows
-from bottega.risk.estimate.procedures import EstimatorProcedure
-from bottega.workbench.budget import default_budget, read_budget
+from bottega.workbench.budget import default_budget, read_budget, time_for_passes
+from bottega.workbench.called import described, name_of, python_call
 from bottega.workbench.comparison import Comparison
+from bottega.workbench.drawn import SAMPLE, DrawnTable
 from bottega.workbench.entrants import LAST, choose_methods, unfitted
 from bottega.workbench.folds import FoldModels
 from bottega.workbench.inputs import encoded_inputs
@@ -38,6 +37,7 @@ from bottega.workbench.job import Job
 from bottega.workbench.measures import get_measure
 from bottega.workbench.results import MethodResult
 from bottega.workbench.resume import Saved, digest_of
+from bottega.workbench.streamed import procedure_of
 from bottega.workbench.tables import as_table
 
 __all__ = ["compare"]
@@ -70,6 +70,7 @@ def compare(
     random_state: Any = 0,
     test_size: float = 0.25,
     task: str | None = None,
+    sample: int = SAMPLE,
     n_jobs: int | None = None,
     command: str | None = None,
 ) -> Comparison:
@@ -82,8 +83,10 @@ def compare(
 
     Parameters
     ----------
-    data : Table, data frame, array, or path of a file
-        The rows; whatever `bottega.read` takes, or an array of inputs.
+    data : Table, data frame, array, path of files, or source
+        The rows; whatever `bottega.read` takes, or an array of inputs. Of a source
+        (`bottega.scale.source`), and of files that are too large for memory, `sample` rows are
+        drawn.
     target : str or array-like
         Name of the column to predict, or the responses themselves.
     methods : sequence of str, optional
@@ -129,6 +132,8 @@ def compare(
         Share of the rows that is locked away; 0 for none.
     task : {"regression", "classification"}, optional
         What the target is, where its values do not say.
+    sample : int
+        Rows of a source that are drawn and held in memory: all methods are judged on them.
     n_jobs : int, optional
         Number of threads; all cores by default.
     command : str, optional
@@ -147,6 +152,14 @@ def compare(
     that tune, the errors and the certificate; without these roles rows that depend on each other
     make the error too low. Ctrl-C returns what is done.
 
+    Of a source rows are drawn at random, of each class its share, and compared as those of any
+    table. Methods that fit chunks learn from the rows that were not drawn, too, in each fold and at
+    last: their paths are judged by their own estimate, whatever the measure. All others learn from
+    the drawn rows; `learned_from` in the leaderboard says from how many. Rows of a group that is
+    held out, or of a later time, are not learnt from; a knob that must be chosen by folds which
+    respect these is chosen, and its method fitted, on the drawn rows. Encoders are learnt from the
+    drawn rows: levels that are not among them count as rare ones.
+
     Examples
     --------
     >>> import bottega
@@ -163,7 +176,9 @@ def compare(
     seconds = read_budget(budget)
     seed = seed_of(random_state, "compare")
     threads = threads_of(n_jobs)
-    table = as_table(data, target, task, group=groups, time=time, weight=weights)
+    table = as_table(
+        data, target, task, group=groups, time=time, weight=weights, sample=sample, seed=seed
+    )
     if table.groups is not None and table.time is not None:
         raise InputError(
             "The table has a group and a time column, and rows are held out by whole groups or by "
@@ -180,6 +195,8 @@ def compare(
     train, locked = _lock(table, float(test_size), seed)
     if seconds is None:
         seconds = default_budget(train.n_rows, len(train.features))
+        if seconds is not None and isinstance(table, DrawnTable):
+            seconds += time_for_passes(table.others.seconds)
     chosen, skipped = choose_methods(
         str(table.task), methods, train, ranked_by.loss, select, exclude=exclude, added=with_
     )
@@ -188,10 +205,11 @@ def compare(
     # A method's own estimate of error would divide groups, or look ahead in time.
     inner = None if train.groups is None and train.time is None else _INNER
     procedures: dict[str, Any] = {
-        name: EstimatorProcedure(
+        name: procedure_of(
             unfitted(each, select, ranked_by.loss),
             inputs[name],
             rows,
+            table,
             select=select,
             inner=inner,
             loss=None if measure is None else ranked_by.loss,
@@ -210,10 +228,11 @@ def compare(
         "outer": outer,
         "interval": None if interval == "nadeau_bengio" else interval,
         "budget": budget,
-        "groups": _named("groups", groups),
-        "time": _named("time", time),
-        "weights": _named("weights", weights),
+        "groups": name_of("groups", groups),
+        "time": name_of("time", time),
+        "weights": name_of("weights", weights),
         "task": task,
+        "sample": sample if isinstance(table, DrawnTable) and sample != SAMPLE else None,
         "stack": None if stack else False,
         "random_state": seed,
         "test_size": test_size,
@@ -227,7 +246,7 @@ def compare(
         {name: each.card for name, each in chosen.items()},
         parts,
         None if seconds is None else start + _END[60.0 * (seconds >= 60)] * seconds,
-        _saved(resume, train, given, rows, parts),
+        _saved(resume, table, train, given, rows, parts),
         n_jobs,
         threads,
         seed,
@@ -243,7 +262,7 @@ def compare(
         warnings.filterwarnings("ignore", message=".*sklearn.utils.parallel.delayed")
         nested = job.run(select, interval)
         results = {
-            name: MethodResult(chosen[name].card, found, ranked_by)
+            name: MethodResult(chosen[name].card, found, ranked_by, job.learned_from(name))
             for name, found in nested.items()
         }
         try:
@@ -265,7 +284,8 @@ def compare(
                     nested.n_test,
                 )
                 card = _card_of(LAST, str(table.task))
-                results[LAST] = MethodResult(card, combined, ranked_by)
+                every = max(int(each.learned_from or 0) for each in results.values())
+                results[LAST] = MethodResult(card, combined, ranked_by, every)
                 skipped.pop(LAST, None)
             elif LAST in skipped:
                 skipped[LAST] = job.why_no_stack
@@ -283,7 +303,7 @@ def compare(
         select=select,
         outer=outer,
         random_state=seed,
-        command=command or _python_call(data, target, **given),
+        command=command or python_call(data, target, **given),
         versions={"python": platform.python_version()}
         | {name: version(name) for name in _LIBRARIES},
         seconds=perf_counter() - start - watch.aside,
@@ -311,7 +331,12 @@ def _lock(table: Table, test_size: float, seed: int) -> tuple[Table, LockedPart 
 
 
 def _saved(
-    path: Any, train: Table, given: dict[str, Any], rows: JudgedRows, parts: list[Fold]
+    path: Any,
+    table: Table,
+    train: Table,
+    given: dict[str, Any],
+    rows: JudgedRows,
+    parts: list[Fold],
 ) -> Saved | None:
     """Return what an earlier run of the same call has done; None where nothing is kept."""
     if path is None:
@@ -325,18 +350,12 @@ def _saved(
         "weights": digest_of(rows.weight),
         "groups": digest_of(rows.groups),
         "time": digest_of(rows.time),
+        "others": table.others.count if isinstance(table, DrawnTable) else 0,
     }
     depends = ("measure", "select", "class_weight", "outer", "random_state", "test_size")
-    described = {name: _described(given[name]) for name in depends}
+    asked = {name: described(given[name]) for name in depends}
     dealt = {"folds": digest_of(fold_of_rows(parts, len(rows)))}
-    return Saved(path, call | described | dealt, rows.classes, [test for _, test in parts])
-
-
-def _described(value: Any) -> str:
-    """Write an argument in the same words in every process."""
-    if isinstance(value, Loss) and not isinstance(value, Cost):
-        return f"{value.name}: {value.title}"
-    return repr(value)
+    return Saved(path, call | asked | dealt, rows.classes, [test for _, test in parts])
 
 
 def _card_of(method: str, task: str) -> Any:
@@ -361,25 +380,3 @@ def _after(warned: list[warnings.WarningMessage]) -> list[str]:
         texts[0] + (f" (in {len(texts)} fits)" if len(texts) > 1 else "")
         for texts in alike.values()
     ]
-
-
-class _Variable(str):
-    """A name that stands for values in a call."""
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-def _named(name: str, given: Any) -> str | None:
-    """Return the name of a column, or a name for values that have none."""
-    return given if given is None or isinstance(given, str) else _Variable(name)
-
-
-def _python_call(data: Any, target: Any, **options: Any) -> str:
-    """Return the Python call that repeats the comparison, as far as it can be written down."""
-    shown = repr(str(data)) if isinstance(data, str | os.PathLike) else "data"
-    goal = repr(target) if isinstance(target, str) else ("target" if target is not None else None)
-    arguments = [shown] + ([goal] if goal else [])
-    given = {name: value for name, value in options.items() if value is not None}
-    arguments += [f"{name}={value!r}" for name, value in given.items()]
-    return f"bottega.compare({', '.join(arguments)})"

@@ -17,6 +17,7 @@ from bottega.core.typing import Array
 from bottega.data import LockedPart, Table
 from bottega.risk import NestedComparison, certify
 from bottega.workbench.certified import certify_score
+from bottega.workbench.drawn import DrawnTable
 from bottega.workbench.features import inputs_of, named_columns
 from bottega.workbench.folds import FoldModels, thinned
 from bottega.workbench.leaderboard import Verdict, best_of, leaderboard_columns, verdict_on
@@ -39,7 +40,7 @@ class Comparison(ShownComparison):
     Attributes
     ----------
     table : Table
-        Everything that was read.
+        Everything that was read; of a source the rows that were drawn (`DrawnTable`).
     train : Table
         The rows that methods were fitted to and compared on.
     test : LockedPart or None
@@ -129,6 +130,11 @@ class Comparison(ShownComparison):
         return str(self.table.target)
 
     @property
+    def n_rows(self) -> int:
+        """Number of rows that have a target, those of a source that were not drawn too."""
+        return self.table.n_stored if isinstance(self.table, DrawnTable) else self.table.n_rows
+
+    @property
     def n_train(self) -> int:
         """Number of rows compared on."""
         return self.train.n_rows
@@ -170,8 +176,9 @@ class Comparison(ShownComparison):
         tuning; `versus_baseline` is the share of the baseline's error that is removed; `difference`
         is the error minus that of the best, over the same folds, with its 95 % interval; then other
         measures of the same predictions (`auc` and `lift` say how well scores order the rows of two
-        classes); `df` and `chosen` describe the model fitted to all training rows; `folds` is the
-        number of outer folds; `seconds` is the time of the final fit, tuning included.
+        classes); `df` and `chosen` describe the model fitted to all training rows, and
+        `learned_from` says how many rows it has seen, where not all methods saw as many; `folds` is
+        the number of outer folds; `seconds` is the time of the final fit, tuning included.
         """
         return make_frame(leaderboard_columns(self.results, self.nested), self.table.frame)
 

@@ -29,12 +29,17 @@ def chosen_columns(data: Any, columns: list[str] | tuple[str, ...]) -> Any:
 
 
 def inputs_of(
-    model: Any, data: Any, columns: list[str] | tuple[str, ...], day_first: dict[str, bool]
+    model: Any,
+    data: Any,
+    columns: list[str] | tuple[str, ...],
+    day_first: dict[str, bool],
+    *,
+    warn: bool = True,
 ) -> Any:
     """Return the columns of new rows that a procedure takes; slips of the pen are missing values.
 
     An encoder that refuses labels it has not met refuses words among numbers, too. `day_first`
-    has the columns with dates like 31/1/2026.
+    has the columns with dates like 31/1/2026. With `warn` slips are told of.
     """
     frame = chosen_columns(data, columns)
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
@@ -43,7 +48,7 @@ def inputs_of(
     written = getattr(first, "decimal", None) or {}  # as people write numbers: read by the encoder
     kinds = getattr(first, "kinds", None) or {}
     kinds = {name: kind for name, kind in kinds.items() if name not in written}
-    return without_slips(frame, kinds, day_first)
+    return without_slips(frame, kinds, day_first, warn=warn)
 
 
 def named_columns(data: Any, *names: list[str] | tuple[str, ...]) -> Any:

@@ -154,6 +154,10 @@ class Job:
         nested = replace(nested, results={**nested.results, best: found})
         return nested, {**results, best: replace(results[best], nested=found)}
 
+    def learned_from(self, method: str) -> int:
+        """Return how many rows the model of all training rows of a method learns from."""
+        return int(self.plan.procedures[method].learns_from(len(self.rows)))
+
     def not_begun(self, results: dict[str, MethodResult]) -> dict[str, str]:
         """Return the methods that there was no time for, with the reason."""
         if self.end is None:

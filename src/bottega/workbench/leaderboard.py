@@ -46,6 +46,7 @@ def leaderboard_columns(
     best = best_of(results)
     measure = results[best].measure
     others = {name: None for result in results.values() for name in result.beside}
+    fewer = len({result.learned_from for result in results.values()}) > 1
     rows = []
     for method, result in _in_order(results, best):
         apart = gap_between(result, results[best], (method, best), nested)
@@ -72,6 +73,7 @@ def leaderboard_columns(
                 **shown,
                 "df": np.nan if result.df is None else result.df,
                 "chosen": chosen_in_words(result.tuned),
+                **({"learned_from": result.learned_from} if fewer else {}),
                 "folds": result.folds_done,
                 "seconds": result.seconds,
             }

@@ -53,11 +53,14 @@ class MethodResult:
         Its row losses over the outer folds, with the interval of their mean.
     measure : Measure, optional
         What it is ranked by; the mean of the row losses by default.
+    learned_from : int or None
+        Rows that the model of all training rows learned from, where that is known.
     """
 
     card: Card
     nested: NestedCV
     measure: Measure | None = None
+    learned_from: int | None = None
 
     @property
     def title(self) -> str:

@@ -11,7 +11,7 @@ from bottega.workbench.leaderboard import leaderboard_columns, versus_baseline
 __all__ = ["ShownComparison"]
 
 # The columns that a prompt shows: one screen is not wide enough for all.
-_BRIEF = ("method", "error", "std. error", "vs baseline", "95% interval", "chosen")
+_BRIEF = ("method", "error", "std. error", "vs baseline", "95% interval", "chosen", "learned from")
 
 
 class ShownComparison:
@@ -33,6 +33,7 @@ class ShownComparison:
     task: Any
     target: Any
     loss: Any
+    n_rows: Any
     n_train: Any
     n_test: Any
     looks: Any
@@ -55,6 +56,7 @@ class ShownComparison:
             "task": self.task,
             "measure": self.measure.name,
             "loss": self.loss,
+            "n_rows": self.n_rows,
             "n_train": self.n_train,
             "n_test": self.n_test,
             "test_looks": self.looks,
@@ -105,11 +107,18 @@ class ShownComparison:
             **{name: columns[name] for name in beside},
             "df": columns["df"],
             "chosen": columns["chosen"],
+            **(
+                {"learned from": [f"{rows:,}" for rows in columns["learned_from"]]}
+                if "learned_from" in columns
+                else {}
+            ),
             "seconds": [f"{seconds:.2g}" for seconds in columns["seconds"]],
         }
         if min(columns["folds"]) < max(columns["folds"]):
             shown["folds"] = columns["folds"]
         title = f"{self.task.capitalize()} of {self.target} on {self.n_train:,} rows"
+        if self.n_rows > self.table.n_rows:
+            title += f" of {self.n_rows:,}"
         return Summary(title, (Section("", shown),), tuple(self._notes()))
 
     def _notes(self) -> list[str]:
@@ -185,7 +194,7 @@ class ShownComparison:
     def __repr__(self) -> str:
         whole = self.summary()
         columns = whole.sections[0].columns
-        brief = Section("", {name: columns[name] for name in _BRIEF})
+        brief = Section("", {name: columns[name] for name in _BRIEF if name in columns})
         return repr(Summary(whole.title, (brief,), whole.notes))
 
     def _repr_html_(self) -> str:

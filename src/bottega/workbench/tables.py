@@ -8,17 +8,34 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.frames import default_names, is_frame, make_frame
-from bottega.data import Table, read
+from bottega.core.parts import RowSource
+from bottega.data import Table, chunks, read
+from bottega.workbench.drawn import SAMPLE, draw_table
+from bottega.workbench.memory import is_larger_than_memory
 
-__all__ = ["as_table"]
+__all__ = ["ROWS", "as_table"]
+
+ROWS = 50_000  # of a chunk
 
 
-def as_table(data: Any, target: Any, task: str | None, **roles: Any) -> Table:
-    """Return the data as a Table with its target set.
+def as_table(
+    data: Any,
+    target: Any,
+    task: str | None,
+    *,
+    sample: int = SAMPLE,
+    seed: int = 0,
+    **roles: Any,
+) -> Table:
+    """Return the data as a Table with its target set; of a source `sample` rows.
 
     `roles` may name the columns (or be the values) of `weight`, `group` and `time`; None for no
     such role. A Table that is aimed at another target keeps its kinds, weights, groups and times.
     """
+    if isinstance(data, str | os.PathLike) and is_larger_than_memory(data):
+        data = chunks(data, target=_named_target(target), rows=ROWS)
+    if isinstance(data, RowSource):
+        return draw_table(data, sample, target=target, task=task, seed=seed, **roles)  # type: ignore[arg-type]
     roles = {name: value for name, value in roles.items() if value is not None}
     if isinstance(data, Table):
         if target is None and data.target is None:
@@ -41,6 +58,12 @@ def as_table(data: Any, target: Any, task: str | None, **roles: Any) -> Table:
     if isinstance(target, str):
         return Table(data, target=target, task=task, **roles)
     return _joined(data, target, task, roles)
+
+
+def _named_target(target: Any) -> str:
+    if not isinstance(target, str):
+        raise InputError("The files are too large for memory: name the column to predict.")
+    return target
 
 
 def _joined(X: Any, y: Any, task: str | None, roles: dict[str, Any]) -> Table:

@@ -72,6 +72,7 @@ class NormalClasses(Chunked, Generative, Tuned):
     priors: Any
     densities_: Gaussians
 
+    walks_chunks: ClassVar[bool] = True
     _pooled: ClassVar[bool]  # whether one scatter serves all classes
 
     @abstractmethod

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils import Tags
@@ -277,6 +277,7 @@ class SpectralPath(SpectralCoefficients, Tuned, Chunked):
     A method gives `_kept`; its `_path` ends in `_gaussian_path`.
     """
 
+    walks_chunks: ClassVar[bool] = True
     standardize: bool
 
     @abstractmethod

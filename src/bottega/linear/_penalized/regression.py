@@ -112,6 +112,7 @@ class PenalizedRegression(
     """What the lasso and the elastic net share: the walk, its folds, the fit that is picked."""
 
     knob: ClassVar[str] = "alpha"
+    walks_chunks: ClassVar[bool] = True
     alpha: float | str
     l1_ratio: float | str
     weights: Any

@@ -66,7 +66,8 @@ class FittedProcedure:
 class Procedure(Protocol):
     """Anything that learns from the training rows of a part.
 
-    Procedures run side by side in threads unless they have an attribute ``in_threads = False``.
+    Procedures run side by side in threads unless they have an attribute ``in_threads = False``, and
+    where an engine sends them unless they send it their rows themselves, ``sends_rows = True``.
     """
 
     def fit(self, part: Part) -> FittedProcedure:
@@ -270,7 +271,9 @@ def run_parts(
             answer = control.known(task)
         try:
             if answer is None:
-                answer = sent(partial(judge, procedures[task.name], task.part))
+                procedure = procedures[task.name]
+                work = partial(judge, procedure, task.part)
+                answer = work() if getattr(procedure, "sends_rows", False) else sent(work)
         except Exception as error:  # one procedure's failure must not take the others down
             if raise_errors:
                 raise

@@ -14,7 +14,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import Estimator
 from bottega.core.folds import make_folds
 from bottega.core.frames import take_rows
-from bottega.core.losses import Cost, get_loss
+from bottega.core.losses import Cost, Loss, get_loss
 from bottega.core.matrix_columns import MatrixColumns, made_of
 from bottega.core.tuned import Tuned, tune
 from bottega.core.typing import Array, FloatArray, IntArray
@@ -78,7 +78,7 @@ class EstimatorProcedure:
     decision: Any = None
 
     def __post_init__(self) -> None:
-        chosen = self._is_chosen_here  # refuses values that nothing could be done with
+        chosen = self.is_chosen_here  # refuses values that nothing could be done with
         if chosen and self.inner is None:
             what = "divides groups" if self.rows.groups is not None else "looks ahead in time"
             if self.rows.groups is not None or self.rows.time is not None:
@@ -92,7 +92,7 @@ class EstimatorProcedure:
         return isinstance(self.estimator, Estimator)
 
     @property
-    def _is_chosen_here(self) -> bool:
+    def is_chosen_here(self) -> bool:
         """Whether a knob is left to be chosen along the path."""
         estimator = self.estimator
         if self.as_it_is:
@@ -126,29 +126,12 @@ class EstimatorProcedure:
         drawn = self._drawn(part)
         if drawn is not None:
             X, given = take_rows(X, drawn), given[drawn]
-        y, weight = self.rows.y[given], self._weight(given)
-        loss = None if self.loss is None else get_loss(self.loss, self.rows.task)
-        able = hasattr(self.estimator, "predict_proba")
-        cost = loss if able and isinstance(loss, Cost) else None
-        if not self._is_chosen_here:
-            model = fit_weighted(clone(self.estimator), X, y, weight)
-        else:
-            estimator, folds = self._judged_by(given, X, y)
-            model = tune(
-                estimator,
-                X,
-                y,
-                sample_weight=weight if takes_weights(estimator) else None,
-                select=self.select,
-                cv=folds,
-                loss=loss if cost is None else cost.deciding(),
-                values=self.values,
-                bare=bool(part.tests),  # fitted for its predictions; the model of all rows is kept
-            )
+        model = self._model(part, X, given)
+        cost = self._cost
         told = _told_by(model)
         if cost is not None:
             model = CostSensitiveClassifier.of(model, cost)
-        if self.decision is not None and able:
+        if self.decision is not None and hasattr(self.estimator, "predict_proba"):
             model = self._deciding(model, told[0], X, given)
         inputs, classes = self.inputs, self.rows.classes
 
@@ -165,6 +148,40 @@ class EstimatorProcedure:
             inputs.joined(part, model),
             *told,
         )
+
+    @property
+    def _cost(self) -> Cost | None:
+        """The costs by which a classifier with probabilities decides."""
+        loss = self._tuned_by
+        able = hasattr(self.estimator, "predict_proba")
+        return loss if able and isinstance(loss, Cost) else None
+
+    @property
+    def _tuned_by(self) -> Loss | None:
+        return None if self.loss is None else get_loss(self.loss, self.rows.task)
+
+    def _model(self, part: Part, X: Any, given: IntArray) -> Any:
+        """Return a copy fitted to rows in memory, its knob chosen."""
+        y, weight = self.rows.y[given], self._weight(given)
+        if not self.is_chosen_here:
+            return fit_weighted(clone(self.estimator), X, y, weight)
+        cost = self._cost
+        estimator, folds = self._judged_by(given, X, y)
+        return tune(
+            estimator,
+            X,
+            y,
+            sample_weight=weight if takes_weights(estimator) else None,
+            select=self.select,
+            cv=folds,
+            loss=self._tuned_by if cost is None else cost.deciding(),
+            values=self.values,
+            bare=bool(part.tests),  # fitted for its predictions; the model of all rows is kept
+        )
+
+    def learns_from(self, n: int) -> int:
+        """Return how many rows a fit learns from where there are n to fit to."""
+        return n if self.most_rows is None else min(n, self.most_rows)
 
     def _drawn(self, part: Part) -> IntArray | None:
         """Return the places of the training rows to learn from, None for all of them.

@@ -1,0 +1,217 @@
+"""Rows drawn from a source, as a table that knows where the others are.
+
+A comparison of a source is one of the drawn rows: they are split, dealt to folds, encoded, judged
+and explained as those of any table in memory. Only methods that fit chunks see more: they learn
+from the rows that were not drawn, too (`bottega.workbench.streamed`).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.params import Integer
+from bottega.core.typing import IntArray
+from bottega.data import EncodedChunks, Table, convert
+from bottega.data.findings import Finding
+from bottega.data.row_sample import sample_rows
+
+__all__ = ["SAMPLE", "DrawnTable", "OtherRows", "draw_table"]
+
+SAMPLE = 100_000  # rows that are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class OtherRows:
+    """The rows of a source that were not drawn.
+
+    Attributes
+    ----------
+    source : EncodedChunks
+        All rows.
+    drawn : ndarray of int
+        Numbers of the rows that were drawn, in order, the first row being 0.
+    count : int
+        How many other rows have a target.
+    seconds : float
+        Time of a pass over the source.
+    """
+
+    source: EncodedChunks
+    drawn: IntArray
+    count: int
+    seconds: float
+
+
+class DrawnTable(Table):
+    """A table of rows that were drawn from a source; made by `draw_table`.
+
+    Attributes
+    ----------
+    others : OtherRows
+        The rows that were not drawn.
+    """
+
+    others: OtherRows
+
+    @property
+    def n_stored(self) -> int:
+        """How many rows with a target the source has."""
+        return self.n_rows + self.others.count
+
+    def aimed_at(self, target: str | None = None, task: str | None = None, **roles: Any) -> Table:
+        """Return itself: another target or role would need other rows to be drawn."""
+        same = target in (None, self.target) and task in (None, self.task)
+        if not same or any(each is not None for each in roles.values()):
+            raise InputError(
+                "These rows were drawn for one target and its roles; give the source itself, with "
+                "the target and the columns of weights, groups and time that are wanted."
+            )
+        return self
+
+
+def draw_table(
+    source: EncodedChunks,
+    size: int = SAMPLE,
+    *,
+    target: str | None = None,
+    task: str | None = None,
+    weight: str | None = None,
+    group: str | None = None,
+    time: str | None = None,
+    seed: int = 0,
+) -> DrawnTable:
+    """Return rows of a source as a table in memory.
+
+    Parameters
+    ----------
+    source : EncodedChunks
+        The rows, with a target. Kinds that all rows together tell are kept.
+    size : int
+        Rows to draw; all where there are fewer. Of classes each has its share, and rare ones have
+        at least 20 rows where there are as many.
+    target : str, optional
+        The target of the source, where it is given a second time.
+    task : {"regression", "classification"}, optional
+        What the target is, where its values do not say.
+    weight, group, time : str, optional
+        Columns of these roles; weights and groups are those of the source by default.
+    seed : int
+        Seed of the draw.
+    """
+    if not isinstance(source, EncodedChunks) or source.target is None:
+        raise InputError(
+            "compare takes a source with named columns and a target: scale.source(files, "
+            "target='COLUMN'). Arrays that are in memory are given as they are, with their "
+            "responses."
+        )
+    if target not in (None, source.target):
+        raise InputError(
+            f"The target of the source is {source.target!r}, not {target!r}; make a source with "
+            "the target that is wanted."
+        )
+    Integer(1).check("compare", "sample", size)
+    for role, given in (("weights", weight), ("groups", group), ("time", time)):
+        if given is not None and not isinstance(given, str):
+            raise InputError(f"{role} of a source is the name of a column; got {given!r}.")
+    strata = source.target if _has_classes(source, task) else None
+    start, numbered = perf_counter(), _Numbered(source)
+    frame = sample_rows(numbered, size, seed, strata)
+    if frame is None:
+        raise InputError(f"Target {source.target!r} has no value at all; choose another.")
+    seconds = perf_counter() - start
+    rows = nw.from_native(frame, eager_only=True)
+    drawn = rows[numbered.column].to_numpy().astype(np.int64)
+    roles = {"weight": weight or source.weight, "group": group or source.group, "time": time}
+    table = _read(rows.drop(numbered.column).to_native(), source, task, roles)
+    table.row_numbers = drawn + 1
+    table.others = OtherRows(source, drawn, numbered.kept - len(drawn), seconds)
+    table.warnings = (*_findings(table, numbered), *table.warnings)
+    return table
+
+
+class _Numbered:
+    """The rows of a source that have a target, with a column of their numbers."""
+
+    def __init__(self, source: EncodedChunks) -> None:
+        self.source = source
+        self.column = "(row)"
+        self.stored, self.kept = 0, 0
+
+    def __iter__(self) -> Iterator[convert.Frame]:
+        for frame in self.source.stored():
+            while self.column in frame.columns:
+                self.column = f"({self.column})"
+            numbers = np.arange(self.stored, self.stored + len(frame))
+            self.stored += len(frame)
+            series = nw.new_series(self.column, numbers, backend=frame.implementation)
+            frame = frame.with_columns(series)
+            absent = convert.missing(frame[str(self.source.target)])
+            if absent.any():
+                frame = frame[np.flatnonzero(~absent), :]
+            self.kept += len(frame)
+            if len(frame):
+                yield frame
+
+
+def _has_classes(source: EncodedChunks, task: str | None) -> bool:
+    """Return True if a table in memory with this target would be one of classes."""
+    seen: set[float] = set()
+    for frame in source.stored([str(source.target)]):
+        series = frame[str(source.target)]
+        if task is not None or convert.storage(series) not in ("integer", "number"):
+            return task != "regression"
+        values = convert.numbers(series)
+        seen.update(np.unique(values[~np.isnan(values)]).tolist())
+        if len(seen) > 2:
+            return False
+    return True
+
+
+def _read(frame: Any, source: EncodedChunks, task: str | None, roles: dict[str, Any]) -> DrawnTable:
+    """Return the rows as a table; where all rows tell another kind of a column, it is that."""
+    used = {source.target, *roles.values()}
+    kinds = {name: kind for name, kind in source.kinds.items() if name not in used}
+    given: dict[str, Any] = {
+        "target": source.target, "task": task, "source": source.name or "a source", **roles,
+    }  # fmt: skip
+    table = DrawnTable(frame, ignore=source.ignore, **given)
+    other = {name: kind for name, kind in kinds.items() if table.kinds.get(name) != kind}
+    gone = [name for name in table.kinds if name not in kinds and table.kinds[name] != "text"]
+    if not other and not gone:
+        return table
+    table = DrawnTable(frame, ignore=source.ignore.union(gone), kinds=other, **given)
+    table.warnings = (*(_cannot_be_used(name) for name in gone), *table.warnings)
+    return table
+
+
+def _cannot_be_used(name: str) -> Finding:
+    message = (
+        f"Column {name!r} cannot be used as all rows hold it (too many levels, say, or dates in "
+        "several formats), and is left out."
+    )
+    return Finding("unusable", name, message)
+
+
+def _findings(table: DrawnTable, read: _Numbered) -> Iterator[Finding]:
+    """Say which rows were drawn, and which were left out."""
+    if table.others.count:
+        yield Finding(
+            "drawn",
+            None,
+            f"Of {table.n_stored:,} rows {table.n_rows:,} were drawn at random: methods are judged "
+            "on these, which are held in memory, and what is said of the columns is of these. "
+            "Methods that fit chunks learn from the other rows, too, where there is time for it.",
+        )
+    absent = read.stored - read.kept
+    if absent:
+        yield Finding(
+            "missing_target",
+            table.target,
+            f"{absent:,} of {read.stored:,} rows have no value of {table.target!r} and were left "
+            "out.",
+        )
