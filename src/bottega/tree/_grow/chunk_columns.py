@@ -35,11 +35,11 @@ class ColumnChunks(Gathered):
     columns_in_: ColumnReader
     categorical_features: Any
 
-    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
+    def _check_chunks(self, chunks: Iterable[Any], *, guess: bool = False) -> CheckedChunks:
         self.columns_in_ = ColumnReader(self.categorical_features)
         if isinstance(chunks, Iterable) and not isinstance(chunks, Iterator):
             self.columns_in_.fit_chunks(chunks)
-        return super()._check_chunks(chunks)
+        return super()._check_chunks(chunks, guess=guess)
 
     def _reader_of_chunks(self, first: Any) -> Any:
         return None if self.columns_in_.is_plain else self.columns_in_.read_chunk
