@@ -504,3 +504,9 @@ def test_rows_whose_objective_overflows_are_refused():
     # Where columns are scaled, or angles compared, there is nothing to overflow.
     assert np.isfinite(KMeans(2, standardize=True, random_state=0).fit(X * 1e300).inertia_)
     assert np.isfinite(KMeans(2, norm="cosine", random_state=0).fit(X * 1e300).inertia_)
+
+
+def test_dates_beside_numbers_are_named():
+    frame = pd.DataFrame({"n": np.arange(6.0), "day": pd.date_range("2020-01-01", periods=6)})
+    with pytest.raises(InputError, match="Column 'day' of X holds dates"):
+        KMeans(2).fit(frame)
