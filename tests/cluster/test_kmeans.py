@@ -66,6 +66,45 @@ def test_bounds_give_the_labels_of_the_plain_algorithm(seed, n, p, K, apart):
         assert bounded.cluster_centers_ == pytest.approx(C, rel=1e-10, abs=1e-12)
 
 
+def corners(rng):
+    """Clusters at corners that are 1e10 times as far apart as the rows in them."""
+    return np.eye(4)[rng.integers(4, size=300)] * 1e4 + 1e-6 * rng.normal(size=(300, 4))
+
+
+def one_far_row(rng):
+    return np.vstack([rng.normal(size=(299, 3)), [[1e9, 0.0, 0.0]]])
+
+
+@pytest.mark.parametrize("rows", [corners, one_far_row])
+@pytest.mark.parametrize("seed", range(5))
+def test_where_single_precision_cannot_tell_double_does(rows, seed):
+    rng = np.random.default_rng(seed)
+    X = rows(rng)
+    start = X[np.append(rng.permutation(299)[:8], 299)]
+    C, labels = plain_lloyd(X, start)
+    for how in ("lloyd", "plain"):
+        found = KMeans(9, init=start, tol=0, algorithm=how).fit(X)
+        assert np.array_equal(found.labels_, labels)
+        assert found.cluster_centers_ == pytest.approx(C, rel=1e-12, abs=1e-12)
+
+
+def test_a_start_beyond_single_precision():
+    X = blobs(50)
+    start = np.vstack([X[:2], np.full((1, 3), 1e60)])
+    with pytest.warns(DataWarning, match="started again"):
+        found = KMeans(3, init=start).fit(X)
+    assert np.array_equal(found.labels_, plain_lloyd(X, found.cluster_centers_)[1])
+
+
+def test_ties_of_round_numbers_go_to_the_first_centre_in_any_order():
+    X = np.array([[0.0], [1.0], [2.0], [7.0], [3.0], [11.0], [5.0]]) / 4
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(7)
+        found = KMeans(2, init=np.array([[0.0], [2.0]]) / 4, max_iter=1, tol=1e9).fit(X[order])
+        # The row half way between the first centres belongs to the first: means 0.5 and 5.6.
+        assert found.cluster_centers_[:, 0] * 4 == pytest.approx([0.5, 5.6], rel=1e-15)
+
+
 def test_large_tables_are_worked_on_in_threads_with_the_same_answer():
     X = blobs(40_000, 20, 8, 1.0)  # several parts, in threads
     start = X[:8]
@@ -465,3 +504,9 @@ def test_rows_whose_objective_overflows_are_refused():
     # Where columns are scaled, or angles compared, there is nothing to overflow.
     assert np.isfinite(KMeans(2, standardize=True, random_state=0).fit(X * 1e300).inertia_)
     assert np.isfinite(KMeans(2, norm="cosine", random_state=0).fit(X * 1e300).inertia_)
+
+
+def test_dates_beside_numbers_are_named():
+    frame = pd.DataFrame({"n": np.arange(6.0), "day": pd.date_range("2020-01-01", periods=6)})
+    with pytest.raises(InputError, match="Column 'day' of X holds dates"):
+        KMeans(2).fit(frame)

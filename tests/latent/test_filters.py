@@ -156,3 +156,9 @@ def test_a_sparse_column_that_does_not_vary_is_left_out_and_entries_in_parts_add
     halves.indptr = 2 * twice.indptr
     assert_allclose(VarianceFilter().fit(halves).variances_, VarianceFilter().fit(X).variances_)
     assert halves.nnz == 2 * twice.nnz
+
+
+def test_a_column_whose_squares_vanish_is_not_taken_for_constant():
+    X = np.random.default_rng(0).random((20, 2)) * [1.0, 1e-200]
+    with pytest.raises(InputError, match=r"column 1 of X .* vanish"):
+        VarianceFilter().fit(X)

@@ -96,6 +96,16 @@ def naming_texts(X: Any, without_y: str | None = None) -> Iterator[None]:
                         f"(bottega.data.Encoder does), {cure}"
                     ) from error
         raise
+    except TypeError as error:  # NumPy's, of dates beside numbers
+        if is_frame(X):
+            for series in nw.from_native(X, eager_only=True).iter_columns():
+                if series.dtype.is_temporal():
+                    raise InputError(
+                        f"Column {series.name!r} of X holds dates or times beside columns of "
+                        "numbers: make numbers of them (bottega.data.Encoder does), or leave it "
+                        "out."
+                    ) from error
+        raise
     except OverflowError as error:  # a whole number of Python's, of any length
         raise InputError(
             f"X holds a number beyond the largest one, {np.finfo(np.float64).max:.3g}; correct it, "

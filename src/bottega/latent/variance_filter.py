@@ -13,6 +13,7 @@ from bottega.core.params import Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray
+from bottega.core.validate import check_columns
 from bottega.latent._pca.centred import CentredRows, column_squares, constant_columns
 
 __all__ = ["VarianceFilter"]
@@ -106,6 +107,7 @@ class VarianceFilter(SelectorMixin, Estimator):
             raise InputError(
                 "The squares of these numbers overflow: bring the columns to a smaller scale."
             )
+        check_columns(found, mean=mean)  # a column whose squares vanish is not constant
         return np.where(constant_columns(mean, found), 0.0, found)
 
     def _settle(self, work: FloatArray, setting: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""One pass of Lloyd's algorithm over a block of rows, with Hamerly's bounds.
+"""One pass of Lloyd's algorithm over a part of the rows, with Hamerly's bounds.
 
 Hamerly, G. (2010). Making k-means even faster. SIAM International Conference on Data Mining.
 
@@ -6,25 +6,34 @@ Symbols
 -------
 X        rows (n, p); all work is done on x - shift, so that no digits are lost far from zero
 C        centres less the shift (K, p)
+M        the same times `scale` in single precision, as `two_nearest` takes them
 label    the centre of each row, -1 where none was found yet
 upper    a bound from above on the distance of a row to its own centre, times `scale`
 lower    a bound from below on the distance to every other centre, times `scale`
 moved    how far each centre has moved since the bounds were made, times `scale`
 others   how far the other centres have moved at most, times `scale` (K)
 half     half the distance of each centre to the nearest other one, times `scale` (K)
+round    what rounding can do to a distance, beside a share of the distance, times `scale` (K)
+steps    `moved`, `others`, `half` and `round` (4, K)
 S        change of the sums of w (x - shift) and, in column p, of w, by centre (K, p + 1)
 N        change of the numbers of rows by centre (K)
 
-The bounds are single precision, and are rounded outwards by SLACK, which is far more than rounding
-can do: a row is only left alone where no other centre can be as near, so the labels are those of
-the plain algorithm. Ties go to the first centre.
+Bounds, and the distances that rows are first given centres by, are in single precision. What its
+rounding can do is added to or taken from them. So a row keeps its centre unseen, or gets one at
+first sight, only where no other centre can be as near; elsewhere distances are computed in double
+precision. The labels are those of the plain algorithm. Ties go to the first centre.
+
+A helper that is called row by row must be short: the compiler puts it in its place only then, and
+a call with arrays takes longer than the work on a row.
 """
 
 import numpy as np
 
 from bottega._jit import kernel, summing_kernel
+from bottega.cluster._kernels.nearest import BLOCK, two_nearest
 
 SLACK = 1e-6
+EPS = 1.2e-7  # twice the rounding of a number of size one to single precision
 
 
 @summing_kernel
@@ -38,97 +47,76 @@ def squared_distance(X, i, shift, C, k):
 
 
 @kernel
-def put(X, w, i, shift, label, k, S, N):
-    """Move row i to centre k in the sums."""
+def add_row(X, i, shift, weight, S, k):
+    """Add row i, `weight` times, to the sums of centre k."""
     p = X.shape[1]
-    weight = w[i] if w.shape[0] > 0 else 1.0
-    old = label[i]
     for j in range(p):
         S[k, j] += weight * (X[i, j] - shift[j])
     S[k, p] += weight
-    N[k] += 1
-    if old >= 0:
-        for j in range(p):
-            S[old, j] -= weight * (X[i, j] - shift[j])
-        S[old, p] -= weight
-        N[old] -= 1
-    label[i] = k
 
 
 @kernel
-def in_question(X, shift, C, scale, steps, tighten, label, upper, lower, start, rows, G):
-    """List the rows from `start` on whose centre is in question, and copy them, shifted, to G.
-
-    `steps` (3, K) are `moved`, `others` and `half`. With `tighten` the distance to its own centre
-    is computed before a row is listed. The last column of G is one. Returns how many rows are
-    listed, and the row to go on with where G is full.
-    """
-    n, p = X.shape
+def in_question(steps, label, upper, lower, rows):
+    """Move the bounds with the centres; list the rows that they do not settle, return how many."""
     m = 0
-    for i in range(start, n):
-        if m == G.shape[0]:
-            return m, i
-        k = label[i]
-        if k >= 0:
-            u = (upper[i] + steps[0, k]) * (1.0 + SLACK)
-            low = (lower[i] - steps[1, k]) * (1.0 - SLACK)
-            limit = max(low, steps[2, k])
-            if u >= limit and tighten:
-                u = np.sqrt(squared_distance(X, i, shift, C, k)) * scale * (1.0 + SLACK)
-            upper[i] = u
-            lower[i] = max(low, 0.0)
-            if u < limit * (1.0 - SLACK):
-                continue
+    for i in range(label.shape[0]):
+        k = max(label[i], 0)  # without a label the upper bound is infinite
+        up = (upper[i] + steps[0, k]) * (1.0 + SLACK)
+        low = max((lower[i] - steps[1, k]) * (1.0 - SLACK), 0.0)
+        upper[i] = up
+        lower[i] = low
         rows[m] = i
-        for j in range(p):
-            G[m, j] = X[i, j] - shift[j]
-        G[m, p] = 1.0
-        m += 1
-    return m, n
+        m += not up < max(low, steps[2, k]) * (1.0 - SLACK)  # without branches
+    return m
 
 
 @kernel
-def settle(X, w, shift, C, scale, rows, m, G, P, label, upper, lower, S, N):
-    """Give the first m listed rows their nearest centres; return how many changed theirs.
-
-    P = G D are their squared distances less |x|^2, of which D has the factors (-2 c, |c|^2). Where
-    their rounding leaves more than one centre possible, distances are computed directly: the
-    labels are those of direct distances.
-    """
-    p = X.shape[1]
+def assign_rows(X, w, shift, C, M, scale, steps, label, upper, lower, S, N):
+    """Give all rows their nearest centres; return how many changed theirs."""
+    n, p = X.shape
     K = C.shape[0]
-    largest = 0.0
-    for k in range(K):
-        total = 0.0
-        for j in range(p):
-            total += C[k, j] * C[k, j]
-        largest = max(largest, total)
-    changed = 0
-    for at in range(m):
-        i = rows[at]
-        own = 0.0
-        for j in range(p):
-            own += G[at, j] * G[at, j]
-        rounding = 9e-16 * (p + 8) * (own + largest)
-        best = 0
-        first = P[at, 0]
-        second = np.inf
-        for k in range(1, K):  # without branches
-            value = P[at, k]
-            second = min(second, max(first, value))
-            best = k if value < first else best
-            first = min(first, value)
-        if second - first <= rounding:
-            exact = np.inf
-            for k in range(K):
-                if P[at, k] <= first + rounding:
-                    value = squared_distance(X, i, shift, C, k)
-                    if value < exact:
-                        exact = value
-                        best = k
-        upper[i] = np.sqrt(max(own + first + rounding, 0.0)) * scale * (1.0 + SLACK)
-        lower[i] = np.sqrt(max(own + second - rounding, 0.0)) * scale * (1.0 - SLACK)
-        if best != label[i]:
-            changed += 1
-            put(X, w, i, shift, label, best, S, N)
+    rows = np.empty(n + 1, np.uint32)
+    best = np.empty(BLOCK, np.int32)
+    T = np.zeros((M.shape[1], BLOCK), np.float32)
+    near = np.empty((2, BLOCK), np.float32)
+    first = np.empty(BLOCK, np.float32)
+    second = np.empty(BLOCK, np.float32)
+    share = EPS * (p + 12)
+    listed = in_question(steps, label, upper, lower, rows)
+    changed = at = 0
+    while at < listed:
+        m = min(listed - at, BLOCK)
+        for r in range(m):
+            for j in range(p):
+                T[j, r] = (X[rows[at + r], j] - shift[j]) * scale
+        two_nearest(T, M, near, first, second, best)
+        for r in range(m):
+            i = rows[at + r]
+            k = best[r]
+            up = first[r] * (1.0 + share) + steps[3, k]
+            low = second[r] * (1.0 - share) - steps[3, k]
+            if not low > up:
+                up = np.inf
+                low = np.inf
+                for c in range(K):
+                    value = squared_distance(X, i, shift, C, c)
+                    if value < up:
+                        k = c
+                    low = min(low, max(up, value))
+                    up = min(up, value)
+                up = np.sqrt(up) * scale * (1.0 + SLACK)
+                low = np.sqrt(low) * scale * (1.0 - SLACK)
+            upper[i] = up
+            lower[i] = low
+            old = label[i]
+            if k != old:
+                weight = w[i] if w.shape[0] > 0 else 1.0
+                add_row(X, i, shift, weight, S, k)
+                N[k] += 1
+                if old >= 0:
+                    add_row(X, i, shift, -weight, S, old)
+                    N[old] -= 1
+                label[i] = k
+                changed += 1
+        at += m
     return changed

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from bottega.cluster._kernels.lloyd import in_question, settle
+from bottega.cluster._kernels.lloyd import assign_rows
 from bottega.cluster._kernels.rows import own_distances, sums_by_label
+from bottega.cluster._kmeans.centers import MovedCenters
 from bottega.cluster._kmeans.source import BlockSource, RowPart
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["AssignedRows", "Clustering", "assign", "lloyd"]
 
-_BUFFER = 2**17  # numbers in the buffer of distances
 _KEPT = 2**25  # rows for which bounds are kept (12 bytes each); further ones have none
 _AGAIN = 16  # passes after which sums are made anew, so that no rounding gathers in them
 _SPARE = 64  # further rows to choose from where clusters are empty and rows are equal
@@ -50,7 +50,6 @@ class AssignedRows:
     """What a pass over one part of the rows gave: changes of the sums, by centre."""
 
     changed: int
-    listed: int
     S: FloatArray
     N: IntArray
     fresh: bool
@@ -63,46 +62,33 @@ class _Passes:
         self.source, self.K = source, K
         self.kept = min(source.n, kept)
         self.label: Any = np.full(self.kept, -1, dtype=np.int32)
-        self.upper = np.zeros(self.kept, dtype=np.float32)
+        self.upper = np.full(self.kept, np.inf, dtype=np.float32)
         self.lower = np.zeros(self.kept, dtype=np.float32)
-        self.tighten = False
 
     def views(self, part: RowPart) -> tuple[Any, Any, Any, bool]:
         """Return labels and bounds of a part, and whether they are forgotten afterwards."""
         stop = part.start + len(part)
         if stop > self.kept:
-            empty = np.zeros((2, len(part)), dtype=np.float32)
-            return np.full(len(part), -1, dtype=np.int32), empty[0], empty[1], True
+            none = np.full(len(part), -1, dtype=np.int32)
+            upper = np.full(len(part), np.inf, dtype=np.float32)
+            return none, upper, np.zeros_like(upper), True
         cut = slice(part.start, stop)
         return self.label[cut], self.upper[cut], self.lower[cut], False
 
-    def assign(self, C: FloatArray, steps: FloatArray) -> list[AssignedRows]:
+    def assign(self, to: MovedCenters) -> list[AssignedRows]:
         """Give each row its nearest centre."""
-        return list(self.source.passed(lambda part: self._assign(part, C, steps)[0]))
+        return list(self.source.passed(lambda part: self._assign(part, to)[0]))
 
-    def _assign(
-        self, part: RowPart, C: FloatArray, steps: FloatArray
-    ) -> tuple[AssignedRows, IntArray]:
+    def _assign(self, part: RowPart, to: MovedCenters) -> tuple[AssignedRows, IntArray]:
         """Return what the pass over a part gave, and the labels of its rows."""
-        (K, p), n = C.shape, len(part)
-        scaling = self.source.scaling
+        K, p = to.C.shape
+        X, w, at = part.X, part.w, self.source.scaling
         label, upper, lower, fresh = self.views(part)
-        room = max(64, min(_BUFFER // K, _BUFFER // (p + 1), n))
-        rows = np.empty(room, dtype=np.int64)
-        G, P = np.empty((room, p + 1)), np.empty((room, K))
-        D = np.vstack([-2.0 * C.T, np.sum(C**2, axis=1)])
         S, N = np.zeros((K, p + 1)), np.zeros(K, dtype=np.int64)
-        at = changed = listed = 0
-        X, w, shift, scale = part.X, part.w, scaling.shift, scaling.scale
-        while at < n:
-            m, at = in_question(
-                X, shift, C, scale, steps, self.tighten, label, upper, lower, at, rows, G
-            )
-            if m:
-                np.dot(G[:m], D, out=P[:m])
-                changed += settle(X, w, shift, C, scale, rows, m, G, P, label, upper, lower, S, N)
-                listed += m
-        return AssignedRows(changed, listed, S, N, fresh), label
+        changed = assign_rows(
+            X, w, at.shift, to.C, to.M, at.scale, to.steps, label, upper, lower, S, N
+        )
+        return AssignedRows(changed, S, N, fresh), label
 
     def sums(self) -> tuple[FloatArray, IntArray]:
         """Return the sums of all rows whose labels are kept, made anew."""
@@ -127,7 +113,7 @@ class _Passes:
         def of(part: RowPart) -> list[tuple[float, int, int, float, FloatArray]]:
             label, _, _, fresh = self.views(part)
             if fresh:
-                label = self._assign(part, C, np.zeros((3, len(C))))[1]
+                label = self._assign(part, MovedCenters.of(C, self.source.scaling.scale))[1]
             far = np.empty(len(part))
             own_distances(part.X, self.source.scaling.shift, C, label, far)
             rows = np.argsort(-far, kind="stable")[:most]
@@ -145,21 +131,19 @@ class _Passes:
         found = [each for some in self.source.passed(of) for each in some]
         return sorted(found, key=lambda each: (-each[0], each[1]))[:most]
 
-    def inertia(self, C: FloatArray) -> tuple[float, IntArray]:
+    def inertia(self, to: MovedCenters) -> tuple[float, IntArray]:
         """Return the weighted sum of squared distances to the nearest centres, and rows by centre.
 
         Labels are those of the nearest centres afterwards.
         """
 
         def of(part: RowPart) -> tuple[float, IntArray]:
-            label = self._assign(part, C, np.zeros((3, len(C))))[1]
+            label = self._assign(part, to)[1]
             far = np.empty(len(part))
-            own_distances(part.X, self.source.scaling.shift, C, label, far)
+            own_distances(part.X, self.source.scaling.shift, to.C, label, far)
             total = float(part.w @ far) if len(part.w) else float(far.sum())
-            return total, np.bincount(label, minlength=len(C))
+            return total, np.bincount(label, minlength=self.K)
 
-        self.lower[:] = 0.0  # all distances are computed
-        self.upper[:] = np.inf
         found = list(self.source.passed(of))
         return sum(one for one, _ in found), np.sum([count for _, count in found], axis=0)
 
@@ -203,14 +187,14 @@ def lloyd(
     K = len(C)
     passes = _Passes(source, K, kept=kept)
     S, N = np.zeros((K, p + 1)), np.zeros(K, dtype=np.int64)
-    steps = np.zeros((3, K))
+    to = MovedCenters.of(C, source.scaling.scale)
     n_iter = reseeded = 0
     converged = False
     while n_iter < max_iter and not converged:
         n_iter += 1
         if trace is not None:
             trace.append(C + shift)
-        found = passes.assign(C, steps)
+        found = passes.assign(to)
         fresh_S, fresh_N = np.zeros_like(S), np.zeros_like(N)
         for each in found:
             if each.fresh:
@@ -220,7 +204,6 @@ def lloyd(
                 S += each.S
                 N += each.N
         changed = sum(each.changed for each in found)
-        passes.tighten = sum(each.listed for each in found) < 0.6 * source.n
         if n_iter % _AGAIN == 0 or changed == 0:
             S, N = passes.sums()
         if np.any(N + fresh_N == 0):
@@ -234,10 +217,10 @@ def lloyd(
         C = new
         # Without labels of all rows, all centres that stay where they are say the same.
         converged = changed == 0 or float(np.sum(moves**2)) <= tol
-        steps = _steps(C, moves, source.scaling.scale) if bounds else np.zeros((3, K))
+        to = MovedCenters.of(C, source.scaling.scale, moves)
         if not bounds:
             passes.upper[:] = np.inf
-    inertia, count = passes.inertia(C)
+    inertia, count = passes.inertia(to)
     return Clustering(
         centers=C + shift,
         labels=passes.label if passes.kept == source.n else None,
@@ -258,22 +241,6 @@ def _means(S: FloatArray, N: IntArray, C: FloatArray) -> FloatArray:
 def _to_sphere(C: FloatArray) -> FloatArray:
     size = np.sqrt(np.sum(C**2, axis=1, keepdims=True))
     return np.asarray(C / np.where(size > 0, size, 1.0))
-
-
-def _steps(C: FloatArray, moves: FloatArray, scale: float) -> FloatArray:
-    """Return how far each centre and the others have moved, and half the gap to the next one."""
-    K = len(C)
-    if K == 1:
-        return np.array([moves * scale, [0.0], [np.inf]])
-    order = np.argsort(moves)
-    others = np.full(K, moves[order[-1]])
-    others[order[-1]] = moves[order[-2]]
-    gap = np.full(K, np.inf)
-    for k in range(K):
-        far = np.sum((C - C[k]) ** 2, axis=1)
-        far[k] = np.inf
-        gap[k] = far.min()
-    return np.stack([moves * scale, others * scale, 0.5 * np.sqrt(gap) * scale * (1 - 1e-12)])
 
 
 def _reseed(
@@ -313,7 +280,7 @@ def assign(source: BlockSource, centers: FloatArray) -> tuple[IntArray, FloatArr
     """Return the nearest centre of each row, and the squared distance to it."""
     C = centers - source.scaling.shift
     passes = _Passes(source, len(C), kept=source.n)
-    passes.assign(C, np.zeros((3, len(C))))
+    passes.assign(MovedCenters.of(C, source.scaling.scale))
     far = np.empty(source.n)
 
     def of(part: RowPart) -> None:

@@ -18,6 +18,8 @@ __all__ = ["NO_WEIGHTS", "ArraySource", "BlockSource", "ChunkSource", "RowPart",
 
 NO_WEIGHTS: FloatArray = np.empty(0)
 _PART = 2**18  # numbers that are summed up together; sums do not depend on the number of threads
+_SOME = 63  # rows that are looked at to find where the rows are
+_FAR = 100.0  # squared distance to the mean, in variances, at which they are somewhere else
 _LARGE = 2**19  # numbers in a block from which on its parts are worth threads of their own
 
 
@@ -40,7 +42,8 @@ class RowScale:
     Attributes
     ----------
     shift : ndarray of shape (p,)
-        The (weighted) mean of the columns, which is subtracted from all rows.
+        A number of each column, near to the others, which is subtracted from all rows. So ties of
+        distances between round numbers stay ties.
     variance : ndarray of shape (p,)
         Their (weighted) variances, divisor the sum of the weights.
     scale : float
@@ -90,9 +93,8 @@ class BlockSource(ABC):
 
     def _find_scaling(self) -> RowScale:
         """Return where the rows are, from one pass (two, where they are far from the first)."""
-        first = next(iter(self.blocks()))[0][0].copy()
-        shift, sums, weight = first, None, 0.0
-        for _ in range(2):
+        shift = _middle(next(iter(self.blocks()))[0])
+        for attempt in range(2):
 
             def sums_of(part: RowPart, shift: FloatArray = shift) -> tuple[FloatArray, float]:
                 out = np.zeros((3, part.X.shape[1]))
@@ -106,16 +108,18 @@ class BlockSource(ABC):
                 weight += mass
             mean = sums[0] / weight
             variance = sums[1] / weight - mean**2
-            if np.all(mean**2 <= 1e6 * variance):
+            if attempt == 1 or np.all(mean**2 <= _FAR * variance):
                 break
             shift = shift + mean
-        else:
-            mean = np.zeros_like(mean)
-        assert sums is not None
-        reach = float(np.sqrt(np.sum((sums[2] + np.abs(mean)) ** 2)))
-        constant = sums[2] <= 0
-        variance = np.where(constant, 0.0, np.maximum(variance, 0.0))
-        return RowScale(shift + mean, variance, 1.0 / reach if reach > 0 else 1.0, weight)
+        reach = float(np.sqrt(np.sum(sums[2] ** 2)))
+        variance = np.where(sums[2] <= 0, 0.0, np.maximum(variance, 0.0))
+        return RowScale(shift, variance, 1.0 / reach if reach > 0 else 1.0, weight)
+
+
+def _middle(X: FloatArray) -> FloatArray:
+    """Return the medians of some rows: numbers of the table, which no outlier moves."""
+    some = X[:: max(1, len(X) // _SOME)][:_SOME]
+    return np.asarray(np.median(some[: len(some) - 1 + len(some) % 2], axis=0))
 
 
 def _each(work: Callable[[RowPart], Any], parts: list[RowPart]) -> list[Any]:
