@@ -97,7 +97,9 @@ def test_what_limits_it_is_said():
     assert model.n_iter_ <= 12
 
 
-@pytest.mark.parametrize("more", [{"drop": 0.5}, {"input_noise": 0.1}, {"clip": 1.0}])
+@pytest.mark.parametrize(
+    "more", [{"drop": 0.5}, {"input_noise": 0.1}, {"batch_norm": True}, {"clip": 1.0}]
+)
 def test_a_function_that_changes_by_chance_is_refused(more):
     with pytest.raises(ParameterError, match="follows one function exactly"):
         NetworkRegressor((4,), solver="lbfgs", max_iter=3, **more).fit(X, Y)
