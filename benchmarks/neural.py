@@ -34,6 +34,8 @@ def run(scale: float = 1.0) -> Iterator[Result]:
     yield equal_epochs(rows(50_000), 50, (100,), 200, 10, bar=2)
     yield equal_epochs(rows(50_000), 50, LAYERS, 200, 10, bar=2)
     yield equal_epochs(500, 10, LAYERS, 200, 200, bar=1)
+    yield all_rows(500, 10, 150)
+    yield all_rows(rows(5_000), 20, 150)
     yield bare_loop(rows(50_000), 50, min(512, rows(50_000)), 10)
     yield friedman(rows(20_000))
 
@@ -87,6 +89,38 @@ def equal_epochs(n, p, layers, batch, epochs, bar) -> Result:
         bar=bar,
         accuracy=f"test accuracy {scores[0]:.4f} against {scores[1]:.4f}",
         cold=cold,
+    )
+
+
+def all_rows(n, p, iterations) -> Result:
+    """Time the same iterations of L-BFGS on all rows; both minimise the same function."""
+    X, y = table(n, p)
+    options = {"solver": "lbfgs", "alpha": 0.1, "tol": 0.0, "max_iter": iterations}
+    options |= {"hidden_layer_sizes": LAYERS, "random_state": 0}
+    kept = {}
+
+    def fitted(name, model, threads):
+        with warnings.catch_warnings(), threadpool_limits(threads):
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            kept[name] = model.fit(X, y)
+
+    calls = {
+        "ours": lambda: fitted("ours", NetworkClassifier(standardize=False, **options), None),
+        "MLPClassifier": lambda: fitted("theirs", MLPClassifier(**options), None),
+        "MLPClassifier, one thread": lambda: fitted("theirs", MLPClassifier(**options), 1),
+    }
+    calls["ours"]()
+    medians = in_turns(calls, 5)
+    name, seconds = best_peer(medians, "ours")
+    ended = [f"{kept[each].loss_:.4g}" for each in ("ours", "theirs")]
+    steps = [kept[each].n_iter_ for each in ("ours", "theirs")]
+    return Result(
+        f"network {LAYERS}, {iterations} iterations of L-BFGS, {n:,} x {p}",
+        f"scikit-learn {name}, the faster of two",
+        medians["ours"],
+        seconds,
+        bar=1,
+        accuracy=f"objective {ended[0]} against {ended[1]}, after {steps[0]} and {steps[1]}",
     )
 
 

@@ -40,7 +40,7 @@ def stop_at(epoch):
         {},
         {"early_stopping": True},
         {"n_starts": 2, "solver": "sgd", "learning_rate": "adaptive"},
-        {"solver": "lbfgs", "keep": None, "max_fun": 10},
+        {"solver": "lbfgs", "keep": None, "batch_norm": False, "max_fun": 10},
     ],
     ids=["plain", "stopping", "starts", "lbfgs"],
 )

@@ -84,6 +84,14 @@ def test_amounts_do_not_depend_on_their_unit():
             model.fit(X, bad)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_means_start_at_the_mean(seed):
+    """Exponentials of first outputs by chance would send the first steps far off."""
+    model = NetworkRegressor(loss="poisson", max_iter=1, learning_rate_init=1e-12)
+    found = model.set_params(random_state=seed).fit(X, COUNTS).predict(X)
+    assert found == pytest.approx(np.full(80, COUNTS.mean()), rel=0.1)
+
+
 def test_the_path_chooses_the_iterations_without_a_warning():
     model = NetworkRegressor((8,), solver="lbfgs", activation="tanh", max_epochs=60).fit(X, Y)
     assert model.n_iter_ == model.max_iter_ < 60
@@ -97,7 +105,9 @@ def test_what_limits_it_is_said():
     assert model.n_iter_ <= 12
 
 
-@pytest.mark.parametrize("more", [{"drop": 0.5}, {"input_noise": 0.1}, {"clip": 1.0}])
+@pytest.mark.parametrize(
+    "more", [{"drop": 0.5}, {"input_noise": 0.1}, {"batch_norm": True}, {"clip": 1.0}]
+)
 def test_a_function_that_changes_by_chance_is_refused(more):
     with pytest.raises(ParameterError, match="follows one function exactly"):
         NetworkRegressor((4,), solver="lbfgs", max_iter=3, **more).fit(X, Y)

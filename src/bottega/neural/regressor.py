@@ -45,7 +45,7 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         ``"auto"`` lets the path choose among (16,), (64, 32) and (128, 64).
     loss : {"squared_error", "absolute_error", "huber", "poisson"}
         Loss of a row: half the squared error; two that heed outliers less; half the deviance of
-        counts and amounts of 0 and more, whose mean is predicted as the exponential of the output.
+        counts and amounts of 0 and more, whose mean is the exponential of outputs that start at 0.
     huber_delta : float
         Where Huber's loss turns from quadratic to linear, in standard deviations of the response
         (or in its units with ``standardize=False``).

@@ -41,9 +41,11 @@ def initialize(
     *,
     scale: float = 0.1,
     activation: str = "relu",
+    flat_end: bool = False,
 ) -> None:
     """Draw all weights of a module's layers from normal distributions about 0; biases are 0.
 
+    With `flat_end` those of the last layer are a hundredth as large: the first outputs are near 0.
     Parameters of one dimension other than biases (scales of normalisation) stay as they are. The
     draws are made on the processor, so that they are the same on every device.
     """
@@ -54,3 +56,5 @@ def initialize(
             p.copy_(drawn)
         elif "bias" in name.rpartition(".")[2]:  # "bias_ih_l0" of a recurrent layer, say
             p.zero_()
+    if flat_end:
+        [p for p in module.parameters() if p.ndim > 1][-1].mul_(_NEAR_ZERO)

@@ -85,6 +85,7 @@ def first_module(
             generator,
             scale=model._option("init_scale"),
             activation=model._option("activation"),
+            flat_end=work.criterion.starts_flat,
         )
     module = module.to(work.device, work.dtype)
     if model._option("module") is not None:

@@ -105,11 +105,16 @@ def _new_training(
 
 
 def _refuse_chance(owner: str, module: torch.nn.Module, clip: Any) -> None:
-    """Refuse what L-BFGS cannot follow: a function that changes by chance, or a cut gradient."""
-    if clip is not None or any(isinstance(each, RandomLayer) for each in module.modules()):
+    """Refuse what L-BFGS cannot follow.
+
+    That is a function that changes by chance, a gradient that is cut, and means that run along with
+    all points it tries.
+    """
+    kinds = (RandomLayer, *_NORMALISED)
+    if clip is not None or any(isinstance(each, kinds) for each in module.modules()):
         raise ParameterError(
-            f"{owner}: solver='lbfgs' follows one function exactly, which dropout, noise and clip "
-            "would change from step to step; leave them out, or give solver='adam'."
+            f"{owner}: solver='lbfgs' follows one function exactly: it goes without dropout, "
+            "noise, batch normalisation and clip. Leave them out, or give solver='adam'."
         )
 
 

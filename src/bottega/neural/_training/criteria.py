@@ -35,6 +35,7 @@ class NetworkCriterion(ABC):
     name: ClassVar[str]
     out_activation: ClassVar[str] = "identity"  # scikit-learn's word
     long_targets: ClassVar[bool] = False
+    starts_flat: ClassVar[bool] = False  # whether first outputs have to be near zero
 
     @abstractmethod
     def rows(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -124,6 +125,7 @@ class PoissonCost(NetworkCriterion):
 
     name = "poisson"
     has_slopes = True
+    starts_flat = True  # else exponentials of chance send the first steps far off
     out_activation = "exp"
 
     def row_slopes(self, outputs: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
