@@ -10,7 +10,14 @@ import pytest
 
 from bottega.core import interruption
 from bottega.core.errors import ParameterError
-from bottega.core.parallel import available_cores, in_threads, run_tasks, threads_of
+from bottega.core.parallel import (
+    answers_in_turn,
+    available_cores,
+    in_threads,
+    made_ahead,
+    run_tasks,
+    threads_of,
+)
 
 
 def test_answers_come_in_the_order_of_the_items():
@@ -125,3 +132,45 @@ def test_other_threads_take_no_notice_of_ctrl_c():
     thread.start()
     thread.join()
     assert found == [signal.getsignal(signal.SIGINT)]
+
+
+def test_answers_come_in_turn_and_an_error_stops_the_rest():
+    made, taken = [], []
+
+    def items():
+        for i in range(100):
+            made.append(i)
+            yield i
+
+    def late(i):
+        if i == 3:
+            raise ValueError("three")
+        return -i
+
+    with pytest.raises(ValueError, match="three"):
+        answers_in_turn(late, items(), taken.append)
+    assert taken == [0, -1, -2]
+    assert len(made) < 20
+    taken.clear()
+    answers_in_turn(abs, iter(range(50)), taken.append)
+    assert taken == list(range(50))
+
+
+def test_items_made_ahead_end_with_whoever_uses_them():
+    made = []
+
+    def items():
+        for i in range(1_000):
+            made.append(i)
+            yield i
+        raise ValueError("the end")
+
+    for item in made_ahead(items()):
+        if item == 5:
+            break
+    assert len(made) < 20
+    before = threading.active_count()
+    with pytest.raises(ValueError, match="the end"):
+        for _ in made_ahead(items()):
+            pass
+    assert threading.active_count() <= before

@@ -156,6 +156,8 @@ class EncodedChunks(RowSource):
         """Learn kinds and encoder from all rows, unless that is done."""
         if self._learned is not None:
             return
+        if self._plain is not None:
+            self._plain.check_alike()
         learner = _Learner(self, self._given)
         self._kinds, self._text = learner.kinds, learner.text
         encoder = clone(Encoder(standardize=False) if self._encoder is None else self._encoder)

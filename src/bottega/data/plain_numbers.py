@@ -19,6 +19,7 @@ from bottega.data.columns import is_key
 from bottega.data.read.batches import Types, is_text, plain_types, record_batches
 from bottega.data.read.files import find_files, is_bundled, kind_of
 from bottega.data.read.footers import NumberFooter, column_names, number_footers
+from bottega.data.read.parquet import check_alike
 from bottega.data.read.rows import StoredRows
 
 __all__ = ["PlainNumbers"]
@@ -110,6 +111,12 @@ class PlainNumbers(RowSource):
         """Return parts that can be read apart, in order."""
         parts: Any = self.source.parts()
         return [replace(self, source=part) for part in parts]
+
+    def check_alike(self) -> None:
+        """Raise where the files do not have the same columns any more."""
+        files = _parquet_files(self.source)
+        if len(files) > 1:
+            check_alike(files)
 
     def _batches(self, columns: list[str]) -> Iterator[Any]:
         files = _parquet_files(self.source)
