@@ -252,12 +252,12 @@ def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
     call = ("compare", houses, "--target", "price", "--stream", "--sample", "60")
     files = {"--save": tmp_path / "m.skops", "--out": tmp_path / "r.html"}
     asked = [each for pair in files.items() for each in pair]
-    done = run(*call, "--methods", "ridge,tree", "--outer", "2", "--json", *asked)
+    done = run(*call, "--methods", "ridge,least_angle", "--outer", "2", "--json", *asked)
     assert done.returncode == 0, done.stderr
     assert "60 were drawn at random" in done.stderr
     found = json.loads(done.stdout)
     rows = {row["method"]: row["learned_from"] for row in found["leaderboard"]}
-    assert rows["tree"] == rows["baseline"] == 45 < rows["ridge"] == found["n_rows"] - 15
+    assert rows["least_angle"] == rows["baseline"] == 45 < rows["ridge"] == found["n_rows"] - 15
     assert found["certificate"]["n"] == 15
     assert "Learned from" in files["--out"].read_text()
     assert run("predict", files["--save"], houses).returncode == 0

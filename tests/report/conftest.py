@@ -222,6 +222,7 @@ def _comparison(table: Table, loss: str, results: Any, gaps: Any, **changed: Any
         "select": "one_se",
         "outer": 3,
         "random_state": 17,
+        "n_rows": table.n_rows,
         "n_train": table.n_rows,
         "n_test": 50,
         "looks": 1,

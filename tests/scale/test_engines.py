@@ -218,7 +218,7 @@ def test_a_comparison_elsewhere(cluster, monkeypatch):
 
 def test_a_comparison_of_a_source_elsewhere(folder, cluster):
     source = scale.source(folder, target="y", weight="weight", rows=100)
-    methods = ["ridge", "tree"]
+    methods = ["ridge", "least_angle"]
     options = {"methods": methods, "outer": 2, "sample": 500, "stack": False}
     here = bottega.compare(source, **options).leaderboard
     with scale.on(cluster):

@@ -15,7 +15,7 @@ from bottega.workbench import memory
 from bottega.workbench.drawn import DrawnTable, draw_table
 from bottega.workbench.streamed import StreamedProcedure
 
-METHODS = ["least_squares", "ridge", "tree"]
+METHODS = ["least_squares", "ridge", "least_angle"]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_methods_that_fit_chunks_learn_from_all_rows_but_those_held_out(frame, c
     board = compared.leaderboard.set_index("method")
     # A quarter of the 300 drawn rows is locked; 600 were not drawn.
     assert board["learned_from"].to_dict() == {
-        "least_squares": 825, "ridge": 825, "tree": 225, "baseline": 225, "stacking": 825,
+        "least_squares": 825, "ridge": 825, "least_angle": 225, "baseline": 225, "stacking": 825,
     }  # fmt: skip
     # Fold by fold, from the rows as they are: all but the held-out and the locked ones.
     train = compared.train.row_numbers - 1

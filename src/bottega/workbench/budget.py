@@ -14,7 +14,7 @@ from bottega.core.errors import ParameterError
 from bottega.risk.estimate.nested_engine import Control, Judge, Part, Task, run_parts
 from bottega.workbench.sizes import SMALL
 
-__all__ = ["Plan", "default_budget", "make_plan", "read_budget", "time_for_passes"]
+__all__ = ["Plan", "default_budget", "make_plan", "read_budget"]
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 _LONGEST = 600.0
@@ -67,8 +67,11 @@ def read_budget(budget: Any) -> float | None:
     return seconds
 
 
-def default_budget(n_rows: int, n_columns: int) -> float | None:
+def default_budget(n_rows: int, n_columns: int, a_pass: float = 0.0) -> float | None:
     """Return the seconds that suit a table: no limit for a small one, at most ten minutes.
+
+    Where rows are read anew by each method that fits chunks, there is time for it besides:
+    `a_pass` are the seconds of a pass over them.
 
     Examples
     --------
@@ -77,12 +80,7 @@ def default_budget(n_rows: int, n_columns: int) -> float | None:
     """
     if n_rows <= SMALL:
         return None
-    return min(60.0 + n_rows * n_columns / 10_000, _LONGEST)
-
-
-def time_for_passes(seconds: float) -> float:
-    """Return the seconds that methods which fit chunks need besides, by those of a pass."""
-    return _PASSES * seconds
+    return min(60.0 + n_rows * n_columns / 10_000, _LONGEST) + _PASSES * a_pass
 
 
 @dataclass
@@ -209,16 +207,19 @@ def make_plan(
             growth[name] = _GUESS
         elif name not in growth:
             growth[name] = trials.unended(name) if name in first else _SLOW
-    cost = {name: _cost(procedures[name], growth[name], n_train) for name in procedures}
+    cost = {
+        name: _cost(procedures[name], growth[name], n_train, times.get(name)) for name in procedures
+    }
     plan.sure = _sure(procedures, cards, cost)
     for name in plan.sure[1:]:
         if name in times:  # worth a closer look: what is always shown should learn from much
             growth[name] = _closer(
                 {name: procedures[name]}, judge, times[name], n_train, _LARGER * left, n_jobs, seed
             )
-            cost[name] = _cost(procedures[name], growth[name], n_train)
+            cost[name] = _cost(procedures[name], growth[name], n_train, times[name])
     # Of many rows two folds tell enough: better more rows in a fit than more folds.
-    least = runs if n_train <= SMALL else min(runs, _HEATS + 1)
+    most = max(procedure.learns_from(n_train) for procedure in procedures.values())
+    least = runs if most <= SMALL else min(runs, _HEATS + 1)
     room = _USED * (end - time.perf_counter()) * threads
     plan.full = runs * sum(cost.values()) > room
     others = sorted((name for name in procedures if name not in plan.sure), key=cost.__getitem__)
@@ -244,8 +245,8 @@ def make_plan(
         plan.procedures[name] = procedures[name]
         plan.seconds[name] = cost[name] if rows == every else _seconds(grows, rows)
         if rows < every:
-            most = rows if rows < n_train else len(judge.rows)  # all that are in memory
-            plan.procedures[name] = replace(procedures[name], most_rows=most)
+            inside = rows if rows < n_train else len(judge.rows)  # all that are in memory
+            plan.procedures[name] = replace(procedures[name], most_rows=inside)
             plan.rows[name] = rows
             why = f": all would take {_in_words(cost[name])} a run" if name in times else ""
             plan.fewer[name] = (
@@ -336,12 +337,19 @@ def _growth(times: Mapping[int, float]) -> tuple[float, int, float]:
     return seconds, largest, min(max(power, _EXPONENTS[0]), _EXPONENTS[1])
 
 
-def _cost(procedure: Any, growth: tuple[float, int, float], n_train: int) -> float:
-    """Return the time of a run on all rows; beyond those in memory it grows as they do."""
-    every, seconds = procedure.learns_from(n_train), _seconds(growth, n_train)
-    if every > n_train:
-        seconds = seconds * every / n_train + procedure.seconds_more()
-    return seconds
+def _cost(
+    procedure: Any,
+    growth: tuple[float, int, float],
+    n_train: int,
+    times: Mapping[int, float] | None,
+) -> float:
+    """Return the time of a run on all rows; in chunks each row takes as long as any other."""
+    every = procedure.learns_from(n_train)
+    if every == n_train or not times:
+        return _seconds(growth, every)
+    few, many = min(times), max(times)
+    each = max(times[many] - times[few], 0.0) / max(many - few, 1)
+    return times[few] + each * (every - few) + procedure.seconds_more()
 
 
 def _seconds(growth: tuple[float, int, float], rows: int) -> float:

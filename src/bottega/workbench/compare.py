@@ -26,7 +26,7 @@ from bottega.data import LockedPart, Table, folds
 from bottega.data.ledger import fingerprint
 from bottega.risk import NestedComparison
 from bottega.risk.estimate.judged_rows import JudgedRows
-from bottega.workbench.budget import default_budget, read_budget, time_for_passes
+from bottega.workbench.budget import default_budget, read_budget
 from bottega.workbench.called import described, name_of, python_call
 from bottega.workbench.comparison import Comparison
 from bottega.workbench.drawn import SAMPLE, DrawnTable
@@ -119,7 +119,8 @@ def compare(
         Time that the comparison may take, its certificate and report included: seconds, or a text
         such as ``"90s"``, ``"2m"``. Cheap methods come first, expensive ones learn from fewer rows,
         and one that is clearly behind after two folds is stopped; `Comparison.cut` says what was
-        cut. By default no limit up to 20,000 rows, and up to ten minutes beyond.
+        cut. By default no limit up to 20,000 rows, and up to ten minutes beyond (of a source as
+        long again as sixty passes over it).
     resume : path, optional
         File that keeps what is done, fold by fold; where it is there the work goes on from it.
     groups, time, weights : str or array-like, optional
@@ -194,9 +195,9 @@ def compare(
     ranked_by = get_measure(measure, everything)
     train, locked = _lock(table, float(test_size), seed)
     if seconds is None:
-        seconds = default_budget(train.n_rows, len(train.features))
-        if seconds is not None and isinstance(table, DrawnTable):
-            seconds += time_for_passes(table.others.seconds)
+        more = table.others if isinstance(table, DrawnTable) else None
+        every, a_pass = (0, 0.0) if more is None else (more.count, more.seconds)
+        seconds = default_budget(train.n_rows + every, len(train.features), a_pass)
     chosen, skipped = choose_methods(
         str(table.task), methods, train, ranked_by.loss, select, exclude=exclude, added=with_
     )

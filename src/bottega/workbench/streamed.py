@@ -17,6 +17,7 @@ from bottega.core.typing import Array, IntArray
 from bottega.data import EncodedChunks, Table, convert
 from bottega.data._inspect.examine import class_labels
 from bottega.data._inspect.order import order_values
+from bottega.data.array_rows import ArrayRows
 from bottega.risk.estimate.nested_engine import Part
 from bottega.risk.estimate.procedures import EstimatorProcedure, takes_weights
 from bottega.workbench.drawn import DrawnTable
@@ -53,20 +54,29 @@ class StreamedProcedure(EstimatorProcedure):
         return _PASSES * float(self.table.others.seconds)
 
     def _model(self, part: Part, X: Any, given: IntArray) -> Any:
-        if not self.sends_rows or part.key[0] < 0:  # a trial, on few rows
+        if not self.sends_rows:
             return super()._model(part, X, given)
-        table: DrawnTable = self.table
+        # Levels of categories are learnt as the rows come, which is not for parts side by side.
+        with working_on(None) if is_frame(X) else nullcontext():
+            return self._fitted(self._rows(part, X, given), part, X, given)
+
+    def _rows(self, part: Part, X: Any, given: IntArray) -> RowSource:
+        """Return the rows to learn from; in a trial those in memory, as if they came in chunks."""
         y, weight = self.rows.y[given], None
-        reader = _Reader.of(table, self.inputs.joined(part, None))
         if takes_weights(self.estimator):
             weight = self._weight(given)
+        if part.key[0] < 0:
+            return ArrayRows.of(X, y, weight, len(y))
+        table: DrawnTable = self.table
+        reader = _Reader.of(table, self.inputs.joined(part, None))
+        if takes_weights(self.estimator):
             reader = replace(reader, weight=table.asked["weight"], factors=self._factors(given))
         barred, until = None, None
         if self.rows.groups is not None:
             barred = np.setdiff1d(np.asarray(table.groups), self.rows.groups[given])
         if self.rows.time is not None:
             until = float(self.rows.time[given].max())
-        rows = StreamedRows(
+        return StreamedRows(
             table.others.source,
             table.others.drawn,
             reader,
@@ -74,11 +84,8 @@ class StreamedProcedure(EstimatorProcedure):
             barred=barred,
             until=until,
         )
-        # Levels of categories are learnt as the rows come, which is not for parts side by side.
-        with working_on(None) if is_frame(X) else nullcontext():
-            return self._fitted(rows, part, X, given)
 
-    def _fitted(self, rows: "StreamedRows", part: Part, X: Any, given: IntArray) -> Any:
+    def _fitted(self, rows: RowSource, part: Part, X: Any, given: IntArray) -> Any:
         """Return a copy fitted to all rows, its knob chosen."""
         model = clone(self.estimator)
         if not self.is_chosen_here or self.estimator.walks_chunks:
