@@ -201,6 +201,8 @@ def test_what_needs_the_rows_themselves_is_refused():
     refused(TreeRegressor(thresholds="random"), "grows the tree on bins.*thresholds='random'")
     refused(TreeRegressor(splitter="random"), "splitter='random'")
     refused(TreeRegressor(criterion="absolute_error"), "criterion='absolute_error'")
+    refused(TreeRegressor(monotonic_cst=[1, 0, 0]), "monotonic_cst")
+    refused(TreeRegressor(missing="surrogate"), "missing='surrogate'")
     refused(RandomForestRegressor(ccp_alpha=0.1), "leave out ccp_alpha")
     refused(AdaBoostClassifier(TreeClassifier()), "boosts trees, not TreeClassifier")
     two = np.column_stack([Y, Y])
