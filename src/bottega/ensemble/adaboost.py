@@ -260,13 +260,13 @@ class AdaBoostClassifier(ClassifierMixin, BoostReading, Tuned, ColumnChunks):
         self._ranges = columns.ranges()
         return columns, y
 
-    def _check_chunks(self, chunks: Any) -> CheckedChunks:
+    def _check_chunks(self, chunks: Any, **how: Any) -> CheckedChunks:
         if self.estimator is not None:
             raise InputError(
                 f"A fit in chunks boosts trees, not {type(self.estimator).__name__}: leave out "
                 "estimator, or fit a sample in memory."
             )
-        return super()._check_chunks(chunks)
+        return super()._check_chunks(chunks, **how)
 
     def _gather(self, checked: CheckedChunks) -> Rows:
         columns, y, weight = gather_columns(self, checked)

@@ -42,9 +42,9 @@ class RatingChunks(Gathered):
         tags.input_tags.allow_nan = True
         return tags
 
-    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
+    def _check_chunks(self, chunks: Iterable[Any], **how: Any) -> CheckedChunks:
         with working_on(None):  # labels may be texts, which no worker is to read as numbers
-            return super()._check_chunks(chunks)
+            return super()._check_chunks(chunks, **how)
 
     def _gather(self, checked: CheckedChunks) -> Rows:
         if self.columns is None:

@@ -274,6 +274,10 @@ class OnlineChunks(OnlineModel, Chunked):
         "order than that of `fit`."
     )
 
+    def _check_chunks(self, chunks: Any, **how: Any) -> CheckedChunks:
+        # All classes must be known before the first row is learned: none may be guessed.
+        return super()._check_chunks(chunks, **dict.fromkeys(how, False))
+
     def _fit_checked(self, checked: CheckedChunks) -> None:
         self._begin()
         if getattr(self, "max_iter", 1) > 1:

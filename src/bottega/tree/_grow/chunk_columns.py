@@ -35,11 +35,11 @@ class ColumnChunks(Gathered):
     columns_in_: ColumnReader
     categorical_features: Any
 
-    def _check_chunks(self, chunks: Iterable[Any]) -> CheckedChunks:
+    def _check_chunks(self, chunks: Iterable[Any], **how: Any) -> CheckedChunks:
         self.columns_in_ = ColumnReader(self.categorical_features)
         if isinstance(chunks, Iterable) and not isinstance(chunks, Iterator):
             self.columns_in_.fit_chunks(chunks)
-        return super()._check_chunks(chunks)
+        return super()._check_chunks(chunks, **how)
 
     def _reader_of_chunks(self, first: Any) -> Any:
         return None if self.columns_in_.is_plain else self.columns_in_.read_chunk
@@ -145,9 +145,9 @@ class ChunkColumns:
         low, high = np.nan_to_num(facts.low), np.nan_to_num(facts.high)
         return low, high, facts.missing, self.n_levels
 
-    def are_marks(self) -> BoolArray:
-        """Return which columns hold nothing but 0, 1 and missing values."""
-        return np.asarray(self._facts.marks)
+    def are_marks(self, at: IntArray) -> BoolArray:
+        """Return which of some columns hold nothing but 0, 1 and missing values."""
+        return np.asarray(self._facts.marks)[at]
 
     def iter_columns(self) -> Iterator[FloatArray]:
         """Yield the columns, a few with each pass over the chunks."""
