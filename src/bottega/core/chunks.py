@@ -15,16 +15,16 @@ import numpy as np
 from sklearn.utils import check_array, check_X_y
 
 from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
-from bottega.core.engine import HeldParts, current_engine
-from bottega.core.errors import InputError
-from bottega.core.frames import is_frame
-from bottega.core.part_blocks import (
+from bottega.core.dealt_parts import (
     each_of_part,
     of_dealt_part,
     of_part_alone,
     rows_by_class,
     rows_of_part,
 )
+from bottega.core.engine import HeldParts, current_engine
+from bottega.core.errors import InputError
+from bottega.core.frames import is_frame
 from bottega.core.parts import of_blocks
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
