@@ -21,14 +21,9 @@ from bottega.core.engine import current_engine, sent
 from bottega.core.errors import EngineError, InputError, ParameterError
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.data.array_rows import ArrayRows
-from bottega.ensemble import (
-    BaggingRegressor,
-    GradientBoostingRegressor,
-    RandomForestRegressor,
-)
+from bottega.ensemble import BaggingRegressor, RandomForestRegressor
 from bottega.explain import explain
 from bottega.linear import Lasso, LeastSquares, Ridge
-from bottega.neural import NetworkRegressor
 from bottega.online import OnlineRidge
 from bottega.risk import nested_cv
 from bottega.tree import TreeRegressor
@@ -129,15 +124,11 @@ def test_forests_folds_and_importance_elsewhere(rows, place):
     [
         TreeRegressor(max_depth=4),
         RandomForestRegressor(n_estimators=4, max_features=2),
-        GradientBoostingRegressor(n_estimators=4),
         OnlineRidge(),
-        NetworkRegressor((4,), max_iter=2),
     ],
     ids=lambda model: type(model).__name__,
 )
 def test_rows_that_are_kept_come_from_the_workers(model, rows, cluster):
-    if isinstance(model, NetworkRegressor):
-        pytest.importorskip("torch")
     X, y, _, w = rows
     here = clone(model).fit(scale.source(X, y, weight=w, rows=140))
     with scale.on(cluster):

@@ -186,7 +186,7 @@ def test_large_arrays_are_in_a_file(monkeypatch, tmp_path):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(scratch, "_IN_MEMORY", 100)
-    monkeypatch.setattr(scratch.np, "memmap", full)
+    monkeypatch.setattr(scratch.os, "posix_fallocate", full, raising=False)
     with pytest.raises(InputError, match=r"No room for .* No space left .*TMPDIR"):
         TreeRegressor().fit_chunks(chunks)
 
@@ -201,6 +201,8 @@ def test_what_needs_the_rows_themselves_is_refused():
     refused(TreeRegressor(thresholds="random"), "grows the tree on bins.*thresholds='random'")
     refused(TreeRegressor(splitter="random"), "splitter='random'")
     refused(TreeRegressor(criterion="absolute_error"), "criterion='absolute_error'")
+    refused(TreeRegressor(monotonic_cst=[1, 0, 0]), "monotonic_cst")
+    refused(TreeRegressor(missing="surrogate"), "missing='surrogate'")
     refused(RandomForestRegressor(ccp_alpha=0.1), "leave out ccp_alpha")
     refused(AdaBoostClassifier(TreeClassifier()), "boosts trees, not TreeClassifier")
     two = np.column_stack([Y, Y])

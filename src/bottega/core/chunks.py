@@ -14,17 +14,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.utils import check_array, check_X_y
 
+from bottega.core import dealt_parts
 from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
 from bottega.core.engine import HeldParts, current_engine
 from bottega.core.errors import InputError, UnforeseenClass
 from bottega.core.frames import is_frame
-from bottega.core.part_blocks import (
-    each_of_part,
-    of_dealt_part,
-    of_part_alone,
-    rows_by_class,
-    rows_of_part,
-)
 from bottega.core.parts import of_blocks
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
@@ -233,18 +227,16 @@ class CheckedChunks:
             return of_blocks(partial(self._of_chunk, function), enumerate(self.chunks, start=1))
         assert self._held is not None
         if folds == 1:
-            return self._held.reduce(partial(of_part_alone, function))
-        dealt = partial(of_dealt_part, function, folds, self.classes is not None)
+            return self._held.reduce(partial(dealt_parts.of_part_alone, function))
+        dealt = partial(dealt_parts.of_dealt_part, function, folds, self.classes is not None)
         return self._held.reduce(dealt, self._folds_of_parts(folds))
 
     def map(self, function: Callable[..., Any]) -> Iterator[Any]:
         """Yield ``function(X, y, w)`` of each chunk in order, made where the rows are."""
-        if not self.are_held:
-            for block in self:
-                yield function(*block)
+        if not self.are_held or self._held is None:
+            yield from (function(*block) for block in self)
             return
-        assert self._held is not None
-        for part in self._held.map(partial(each_of_part, function)):
+        for part in self._held.map(partial(dealt_parts.each_of_part, function)):
             yield from part
 
     def _folds_of_parts(self, count: int) -> list[Any]:
@@ -253,7 +245,9 @@ class CheckedChunks:
         if count not in self._folds:
             self._folds[count] = self._deal(count)
         known = self._folds[count]
-        sizes = self._held.map(rows_by_class if known is None else rows_of_part)
+        sizes = self._held.map(
+            dealt_parts.rows_by_class if known is None else dealt_parts.rows_of_part
+        )
         if known is not None:
             ends = np.cumsum([0, *sizes])
             return [known[start:end] for start, end in pairwise(ends)]

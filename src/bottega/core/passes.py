@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import CheckedChunks
+from bottega.core.chunks import CheckedChunks, parts_of
 from bottega.core.frames import take_rows
 from bottega.core.lazy import cached_property
 from bottega.core.parts import RowSource
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["ShuffledPasses", "pass_in_order"]
+__all__ = ["ShuffledPasses", "kept_if_few", "pass_in_order"]
+
+_FEW = 1 << 22  # numbers that are kept in memory from pass to pass
 
 
 class ShuffledPasses:
@@ -50,6 +52,18 @@ class ShuffledPasses:
     def _starts(self) -> IntArray:
         sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
         return np.cumsum([0, *sizes])
+
+
+def kept_if_few(checked: CheckedChunks) -> CheckedChunks:
+    """Return the chunks in memory where they have few numbers, to be read once for all passes."""
+    kept: list[Any] = []
+    count = 0
+    for chunk in checked.chunks:
+        kept.append(chunk)
+        count += int(np.prod(np.shape(parts_of(chunk)[0])))
+        if count > _FEW:
+            return checked
+    return _of_part(checked, kept)
 
 
 def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:

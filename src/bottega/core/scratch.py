@@ -1,5 +1,6 @@
 """Large arrays that a fit needs while it runs: in memory, or in a file that is mapped into it."""
 
+import os
 import tempfile
 from typing import Any
 
@@ -29,6 +30,8 @@ def scratch_array(shape: tuple[int, ...], dtype: Any) -> Array:
         return np.empty(shape, dtype=dtype)
     try:
         with tempfile.TemporaryFile(prefix="bottega-") as file:
+            if hasattr(os, "posix_fallocate"):  # a full disk says so now, and not by a signal later
+                os.posix_fallocate(file.fileno(), 0, size)
             return np.asarray(np.memmap(file, dtype=dtype, mode="w+", shape=shape))
     except OSError as error:
         raise InputError(

@@ -324,7 +324,8 @@ class TreeClassifier(ClassifierMixin, CertifiedTree, TreeBase):
     def _know(self, columns: Any, y: Array) -> None:
         super()._know(columns, y)
         may_be = np.isin(self._low, (0, 1)) & np.isin(self._high, (0, 1)) & (self._n_levels == 0)
-        self._boolean = may_be & columns.are_marks() if may_be.any() else may_be
+        self._boolean = may_be.copy()
+        self._boolean[may_be] = columns.are_marks(np.flatnonzero(may_be))
 
     def _prepare(self, rows: Rows) -> GrownTree:
         self._weighted = rows.weight is not None

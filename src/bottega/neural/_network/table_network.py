@@ -18,6 +18,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.files import write_atomically
 from bottega.core.folds import Fold
 from bottega.core.gathered import Gathered
+from bottega.core.passes import kept_if_few
 from bottega.core.rows import Rows
 from bottega.core.sparse import small_as_dense
 from bottega.core.typing import Array, FloatArray
@@ -149,6 +150,7 @@ class TabularNetwork(Network, Gathered):
                     "time; leave it out."
                 )
         torch_on(self.device, instead="device='cpu'")
+        checked = kept_if_few(checked)
         inputs, y, weight = ChunkInputs.of(checked, factors_of_classes(self, checked))
         if is_regressor(self):
             check_response(y)

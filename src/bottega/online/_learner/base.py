@@ -18,6 +18,7 @@ from bottega.core.errors import InputError
 from bottega.core.estimator import Estimator
 from bottega.core.loaded import insist
 from bottega.core.losses import Loss
+from bottega.core.passes import kept_if_few
 from bottega.core.rows import Rows, check_weight
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray
@@ -273,8 +274,14 @@ class OnlineChunks(OnlineModel, Chunked):
         "order than that of `fit`."
     )
 
+    def _check_chunks(self, chunks: Any, **how: Any) -> CheckedChunks:
+        # All classes must be known before the first row is learned: none may be guessed.
+        return super()._check_chunks(chunks, **dict.fromkeys(how, False))
+
     def _fit_checked(self, checked: CheckedChunks) -> None:
         self._begin()
+        if getattr(self, "max_iter", 1) > 1:
+            checked = kept_if_few(checked)
         self._learn_epochs(ChunkEpochs(checked, factors_of_classes(self, checked)))
 
 

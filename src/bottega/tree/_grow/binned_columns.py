@@ -33,6 +33,10 @@ class BinnedColumns:
     n_levels: IntArray
     given: Any = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what other processes need: the codes, and no rows to be read again."""
+        return {"bins": self.bins, "codes": self.codes, "n_levels": self.n_levels, "given": None}
+
     @property
     def categorical(self) -> BoolArray:
         """Which columns hold codes of levels."""

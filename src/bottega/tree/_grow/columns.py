@@ -90,9 +90,11 @@ class Columns:
         low, high = (np.nan_to_num(of.reduce(self.X, axis=0)) for of in (np.fmin, np.fmax))
         return low, high, self.has_missing(), self.n_levels
 
-    def are_marks(self) -> BoolArray:
-        """Return which columns hold nothing but 0, 1 and missing values."""
-        return np.array([bool(np.all((x == 0) | (x == 1) | np.isnan(x))) for x in self.X.T])
+    def are_marks(self, at: IntArray) -> BoolArray:
+        """Return which of some columns hold nothing but 0, 1 and missing values."""
+        columns = (self.X[:, j] for j in at)
+        found = [bool(np.all((x == 0) | (x == 1) | np.isnan(x))) for x in columns]
+        return np.array(found, dtype=np.bool_)
 
     def learn_bins(self, rows: IntArray | None = None) -> Bins:
         """Return bins of the columns, learnt from (some of) the rows."""

@@ -133,6 +133,9 @@ class TreeBase(FittedTree, Tuned, ColumnChunks):
             f"splitter={self.splitter!r}": self.splitter != "best",
             f"thresholds={self.thresholds!r}": self.thresholds not in ("exact", "binned"),
             f"criterion={self.criterion!r}": self.criterion in _LOSSES,
+            f"missing={self.missing!r}": self.missing != "direction",
+            f"multiway={self.multiway!r}": bool(self.multiway) and self.multiway != 2,
+            "monotonic_cst": self.monotonic_cst is not None and bool(np.any(self.monotonic_cst)),
         }.items():
             if asked:
                 raise InputError(

@@ -1,4 +1,4 @@
-"""What the workers of an engine do with the rows of the part that they hold: a list of blocks."""
+"""Statistics of a part of the rows, which a worker of an engine holds as checked blocks."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,12 +13,12 @@ __all__ = ["each_of_part", "of_dealt_part", "of_part_alone", "rows_by_class", "r
 
 
 def each_of_part(function: Callable[..., Any], part: list[Any]) -> list[Any]:
-    """Return what a function makes of each block."""
+    """Return what a function makes of each block of a part."""
     return [function(*block) for block in part]
 
 
 def of_part_alone(function: Callable[..., Any], part: list[Any]) -> Any:
-    """Return the statistics of a part, without folds."""
+    """Return the statistics of a part, whose rows are all in one fold."""
     return of_blocks(function, ((*block, None) for block in part))
 
 
