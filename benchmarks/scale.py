@@ -281,7 +281,7 @@ def messages(rows: int = 2_000_000, parts: int = 64) -> list[dict]:
 
 def constants(rows: int = 400_000) -> dict:
     """Return what the table of costs is computed from: seconds per row, per merge, per task."""
-    from bottega.core.chunks import Moments
+    from bottega.core.moments import Moments
 
     rng = np.random.default_rng(0)
     found = {}

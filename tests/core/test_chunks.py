@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bottega.core.chunks import CheckedChunks, Mergeable, Moments, split_rows
+from bottega.core.chunks import CheckedChunks, Mergeable
 from bottega.core.errors import InputError
+from bottega.core.moments import Moments, split_rows
 
 
 def exact_moments(X, w):

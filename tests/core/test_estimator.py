@@ -11,12 +11,12 @@ from sklearn.model_selection import RepeatedKFold
 
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
-from bottega.core.chunks import Moments
 from bottega.core.errors import BottegaError, InputError, ParameterError
 from bottega.core.estimator import Unweighted
 from bottega.core.folds import make_folds
 from bottega.core.likelihood import gaussian_path
 from bottega.core.losses import get_loss
+from bottega.core.moments import Moments
 from bottega.core.params import Auto, Choice, Integer, Real
 from bottega.core.path import Path, along
 from bottega.core.tuned import Tuned, tune

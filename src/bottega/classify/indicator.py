@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
-from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.chunks import CheckedChunks
 from bottega.core.classes import NoProbabilities, check_classes, decided
 from bottega.core.errors import InputError
+from bottega.core.moments import Moments
 from bottega.core.params import Boolean, ClassWeight, Parameter
 from bottega.core.results import CoefficientResults, glance_row, term_names, tidy_columns
 from bottega.core.rows import Rows

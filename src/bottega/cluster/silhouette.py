@@ -8,10 +8,10 @@ from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
 from bottega.cluster._weights import own_mass
-from bottega.core.chunks import split_rows
 from bottega.core.deal import MOST_ORDERED
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
+from bottega.core.moments import split_rows
 from bottega.core.row_counts import as_counts
 from bottega.core.row_order import own_order
 from bottega.core.rows import check_weight

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bottega.core.baseline import BaselineClassifier, BaselineRegressor
     from bottega.core.cards import Card
     from bottega.core.certificate import Certificate
-    from bottega.core.chunks import Moments
+    from bottega.core.moments import Moments
     from bottega.core.path import Path
     from bottega.core.smoother import FTest, Smoother, f_test
     from bottega.core.tables import Section, Summary

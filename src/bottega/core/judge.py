@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold
 from bottega.core.losses import Loss
+from bottega.core.moments import split_rows
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path
 from bottega.core.rows import Rows

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from bottega.core.chunks import split_rows
+from bottega.core.moments import split_rows
 from bottega.core.parts import RowSource
 
 __all__ = ["ArrayRows"]

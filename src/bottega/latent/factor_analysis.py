@@ -8,10 +8,11 @@ from scipy import stats
 
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
-from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ConvergenceWarning, DataWarning, InputError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.losses import Loss
+from bottega.core.moments import Moments
 from bottega.core.params import (
     AnyOf,
     Anything,

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bottega.core.cards import Card
-from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.folds import Folds
 from bottega.core.judge import judged_path
 from bottega.core.losses import Loss
+from bottega.core.moments import Moments
 from bottega.core.params import AnyOf, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed, Text
 from bottega.core.path import Path, along
 from bottega.core.rows import Rows

@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from bottega.core.cards import Card
-from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.chunks import CheckedChunks
 from bottega.core.deal import deal_rows
 from bottega.core.documents import documented_like
 from bottega.core.errors import InputError
 from bottega.core.folds import Folds
 from bottega.core.losses import Loss
+from bottega.core.moments import Moments
 from bottega.core.params import Auto, Boolean, Integer, Parameter
 from bottega.core.path import Path, Rule
 from bottega.core.rows import Rows

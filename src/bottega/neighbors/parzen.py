@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 
 from bottega.core.cards import Card
-from bottega.core.chunks import split_rows
 from bottega.core.loaded import insist, insist_on_length
 from bottega.core.losses import Loss
+from bottega.core.moments import split_rows
 from bottega.core.params import Anything, Auto, Choice, Parameter, Real
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray

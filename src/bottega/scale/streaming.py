@@ -10,9 +10,10 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from bottega.core import progress
-from bottega.core.chunks import Moments, is_empty, parts_of
+from bottega.core.chunks import is_empty, parts_of
 from bottega.core.engine import current_engine
 from bottega.core.errors import InputError, did_you_mean
+from bottega.core.moments import Moments
 from bottega.core.parts import RowSource, hold_chunks, of_blocks
 from bottega.data import convert
 from bottega.data.parquet_folder import ParquetFolder

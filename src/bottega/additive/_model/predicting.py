@@ -11,9 +11,9 @@ from bottega.additive._model.work import STEP, block_columns, predictors
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
-from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.loaded import insist
+from bottega.core.moments import split_rows
 from bottega.core.typing import FloatArray
 
 __all__ = ["AdditivePredictions"]

@@ -15,9 +15,9 @@ from bottega.additive._penalized.shape import ShapedEngine
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.one_sided import OneSided
 from bottega.additive._terms.resolve import PlacedTerm
-from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
 from bottega.core.families import NegativeBinomial
+from bottega.core.moments import split_rows
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray
 

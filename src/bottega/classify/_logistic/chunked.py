@@ -8,7 +8,8 @@ from sklearn.utils import compute_class_weight
 
 from bottega.classify._logistic.held_rows import ChunkRows, HeldRows
 from bottega.classify._logistic.work import LikelihoodWork, LogisticDescent, PreparedLikelihood
-from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.chunks import CheckedChunks
+from bottega.core.moments import Moments
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import check_columns
 from bottega.optimize.proximal_newton import LogisticProblem

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from bottega.cluster._kernels.rows import column_sums
-from bottega.core.chunks import CheckedChunks, parts_of, split_rows
+from bottega.core.chunks import CheckedChunks, parts_of
+from bottega.core.moments import split_rows
 from bottega.core.parallel import run_tasks, spare_threads
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray

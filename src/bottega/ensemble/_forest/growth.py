@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core import progress
-from bottega.core.chunks import split_rows
+from bottega.core.moments import split_rows
 from bottega.core.parallel import available_cores, in_threads
 from bottega.core.seeds import seeds_of
 from bottega.core.stored import stored

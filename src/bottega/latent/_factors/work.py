@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
+from bottega.core.moments import Moments
 from bottega.core.row_counts import rows_of_weight
 from bottega.core.typing import FloatArray
 from bottega.latent._factors.density import FactorDensity

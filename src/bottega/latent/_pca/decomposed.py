@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import Moments
 from bottega.core.errors import InputError, ParameterError
+from bottega.core.moments import Moments
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.signs import signed

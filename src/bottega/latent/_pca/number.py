@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 from scipy.special import gammaln
 
-from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
+from bottega.core.moments import split_rows
 from bottega.core.typing import FloatArray
 from bottega.latent._pca.decomposed import Directions
 

@@ -8,9 +8,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
 from bottega.core.chunked import Chunked
-from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.estimator import AS_IT_IS
+from bottega.core.moments import Moments
 from bottega.core.rows import Rows, check_weight
 from bottega.core.typing import FloatArray
 from bottega.core.validate import naming_texts, refuse_doubled_names, refuse_masked

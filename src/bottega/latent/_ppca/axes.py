@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import Moments
+from bottega.core.moments import Moments
 from bottega.core.signs import signed
 from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._decomposition.leading import from_dual, leading_eigenvectors

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from bottega.core.chunks import Moments, split_rows
 from bottega.core.deal import scramble
+from bottega.core.moments import Moments, split_rows
 from bottega.core.parallel import in_threads
 from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._kernels.observed import column_sums, fill

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.core.chunks import Moments
+from bottega.core.moments import Moments
 from bottega.latent._reading.sizes import check_sizes
 
 __all__ = ["GappedMoments"]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import Moments
 from bottega.core.errors import DataWarning, InputError, warn_caller
+from bottega.core.moments import Moments
 from bottega.core.row_counts import as_counts, rows_of_weight
 from bottega.core.rows import Rows
 from bottega.core.typing import FloatArray

@@ -8,10 +8,10 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from bottega.core.chunks import split_rows
 from bottega.core.errors import DataWarning, InputError, ParameterError, did_you_mean, warn_caller
 from bottega.core.estimator import Unweighted
 from bottega.core.frames import is_frame
+from bottega.core.moments import split_rows
 from bottega.core.params import Integer
 from bottega.core.tables import Summary
 from bottega.core.typing import Array, FloatArray, IntArray

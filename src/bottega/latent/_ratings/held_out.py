@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import split_rows
 from bottega.core.folds import Fold
+from bottega.core.moments import split_rows
 from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
 from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty, fitted_pairs

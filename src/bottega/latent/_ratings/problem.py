@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from bottega.core.chunks import split_rows
 from bottega.core.lazy import cached_property
+from bottega.core.moments import split_rows
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._kernels.ratings_descent import fitted_entries

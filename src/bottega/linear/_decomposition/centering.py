@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.core.chunks import Moments
+from bottega.core.moments import Moments
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.core.validate import check_columns

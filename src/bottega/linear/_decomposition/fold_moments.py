@@ -11,9 +11,9 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import csr_array
 
-from bottega.core.chunks import Moments, split_rows
 from bottega.core.judge import for_folds, judge_held_out
 from bottega.core.losses import Loss
+from bottega.core.moments import Moments, split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 

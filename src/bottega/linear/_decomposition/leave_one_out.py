@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import split_rows
 from bottega.core.judge import LossSums
 from bottega.core.losses import SQUARED_ERROR, Loss
+from bottega.core.moments import split_rows
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.spectrum import Spectrum
 

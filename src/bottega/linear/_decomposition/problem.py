@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import Moments, split_rows
+from bottega.core.moments import Moments, split_rows
 from bottega.core.rows import Rows
 from bottega.core.sparse import SMALL, is_large_sparse
 from bottega.core.threads import one_thread

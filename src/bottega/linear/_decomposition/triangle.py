@@ -15,9 +15,10 @@ from scipy.linalg import solve_triangular
 from sklearn.utils.validation import validate_data
 
 from bottega.core.chunked import Chunked
-from bottega.core.chunks import CheckedChunks, split_rows
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
 from bottega.core.linear_smoother import Intervals
+from bottega.core.moments import split_rows
 from bottega.core.rows import Rows, check_weight
 from bottega.core.stored import stored
 from bottega.core.threads import one_thread

@@ -6,9 +6,9 @@ from typing import Self
 
 import numpy as np
 
-from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
 from bottega.core.lazy import cached_property
+from bottega.core.moments import Moments
 from bottega.core.typing import FloatArray, IntArray
 from bottega.linear._decomposition.centering import Centering
 from bottega.optimize._kernels import coordinate as kernels

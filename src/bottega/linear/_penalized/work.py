@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import CheckedChunks, Moments
+from bottega.core.chunks import CheckedChunks
 from bottega.core.deal import deal_rows
 from bottega.core.errors import InputError
 from bottega.core.lazy import cached_property
+from bottega.core.moments import Moments
 from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.typing import FloatArray, IntArray

@@ -11,10 +11,10 @@ from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError, ParameterError, warn_caller
 from bottega.core.loaded import insist, insist_on_length
 from bottega.core.losses import Loss
+from bottega.core.moments import split_rows
 from bottega.core.parallel import at_most
 from bottega.core.params import Auto, Choice, Integer, Jobs, Parameter
 from bottega.core.rows import Rows

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.chunks import Moments
 from bottega.core.errors import InputError
 from bottega.core.loaded import insist, insist_on_length
+from bottega.core.moments import Moments
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 from bottega.neighbors._kernels.distances import (

@@ -8,8 +8,8 @@ from scipy import sparse
 from sklearn.metrics import DistanceMetric, pairwise_distances
 from sklearn.utils.validation import check_array
 
-from bottega.core.chunks import split_rows
 from bottega.core.errors import InputError
+from bottega.core.moments import split_rows
 from bottega.core.parallel import available_cores, in_threads
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
