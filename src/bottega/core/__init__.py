@@ -41,7 +41,7 @@ _HOME_OF = {
     "Card": "cards",
     "Certificate": "certificate",
     "FTest": "smoother",
-    "Moments": "chunks",
+    "Moments": "moments",
     "Path": "path",
     "Section": "tables",
     "Smoother": "smoother",
