@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.chunks import split_rows
 from bottega.core.deal import scramble
 from bottega.core.typing import FloatArray
 
@@ -11,6 +12,7 @@ __all__ = ["ChunkSample"]
 
 _MOST_ROWS = 2**16
 _MOST_NUMBERS = 2**22
+_NUMBERS = 2**15  # that are looked at together: few enough to stay in the processor's cache
 
 
 class ChunkSample:
@@ -35,12 +37,15 @@ class ChunkSample:
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
         """Take in a block of rows."""
-        rows = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # one zero
-        bits = rows.view(np.uint64)
+        rows = np.ascontiguousarray(X, dtype=np.float64)
         odd = scramble(np.arange(rows.shape[1], dtype=np.uint64)) | np.uint64(1)
-        key = scramble(np.sum(bits * odd, axis=1, dtype=np.uint64))
-        weight = np.ones(len(rows)) if w is None else np.asarray(w)
-        return self._absorb(len(rows), rows, weight, key, w is not None)
+        key = np.empty(len(rows), dtype=np.uint64)
+        for cut in split_rows(len(rows), max(_NUMBERS // rows.shape[1], 1)):
+            key[cut] = (rows[cut] + 0.0).view(np.uint64) @ odd  # with one zero
+        weight = np.ones(len(rows)) if w is None else np.array(w)
+        self._absorb(len(rows), rows, weight, scramble(key), w is not None)
+        self.X = self.X + 0.0  # a copy: the chunk may be overwritten by the next one
+        return self
 
     def merge(self, other: Self) -> Self:
         """Take in the sample of other rows."""
