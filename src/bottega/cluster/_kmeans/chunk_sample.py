@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.core.chunks import split_rows
+from bottega.cluster._kernels.rows import add_bits
 from bottega.core.deal import scramble
 from bottega.core.typing import FloatArray
 
@@ -12,7 +12,6 @@ __all__ = ["ChunkSample"]
 
 _MOST_ROWS = 2**16
 _MOST_NUMBERS = 2**22
-_NUMBERS = 2**15  # that are looked at together: few enough to stay in the processor's cache
 
 
 class ChunkSample:
@@ -39,9 +38,8 @@ class ChunkSample:
         """Take in a block of rows."""
         rows = np.ascontiguousarray(X, dtype=np.float64)
         odd = scramble(np.arange(rows.shape[1], dtype=np.uint64)) | np.uint64(1)
-        key = np.empty(len(rows), dtype=np.uint64)
-        for cut in split_rows(len(rows), max(_NUMBERS // rows.shape[1], 1)):
-            key[cut] = (rows[cut] + 0.0).view(np.uint64) @ odd  # with one zero
+        key = np.zeros(len(rows), dtype=np.uint64)
+        add_bits(rows.view(np.uint64), odd, key)
         weight = np.ones(len(rows)) if w is None else np.array(w)
         self._absorb(len(rows), rows, weight, scramble(key), w is not None)
         self.X = self.X + 0.0  # a copy: the chunk may be overwritten by the next one
