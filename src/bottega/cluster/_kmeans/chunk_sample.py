@@ -4,6 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bottega.cluster._kernels.rows import add_bits
 from bottega.core.deal import scramble
 from bottega.core.typing import FloatArray
 
@@ -35,12 +36,14 @@ class ChunkSample:
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
         """Take in a block of rows."""
-        rows = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # one zero
-        bits = rows.view(np.uint64)
+        rows = np.ascontiguousarray(X, dtype=np.float64)
         odd = scramble(np.arange(rows.shape[1], dtype=np.uint64)) | np.uint64(1)
-        key = scramble(np.sum(bits * odd, axis=1, dtype=np.uint64))
-        weight = np.ones(len(rows)) if w is None else np.asarray(w)
-        return self._absorb(len(rows), rows, weight, key, w is not None)
+        key = np.zeros(len(rows), dtype=np.uint64)
+        add_bits(rows.view(np.uint64), odd, key)
+        weight = np.ones(len(rows)) if w is None else np.array(w)
+        self._absorb(len(rows), rows, weight, scramble(key), w is not None)
+        self.X = self.X + 0.0  # a copy: the chunk may be overwritten by the next one
+        return self
 
     def merge(self, other: Self) -> Self:
         """Take in the sample of other rows."""
