@@ -70,7 +70,7 @@ class StreamedProcedure(EstimatorProcedure):
         if part.key[0] < 0:
             return ArrayRows.of(X, y, weight, len(y))
         table: DrawnTable = self.table
-        reader = _Reader.of(table, self.inputs.joined(part, None), int(X.shape[1]))
+        reader = _RowReader.of(table, self.inputs.joined(part, None), int(X.shape[1]))
         if takes_weights(self.estimator):
             reader = replace(reader, weight=table.asked["weight"], factors=self._factors(given))
         barred, until = None, None
@@ -132,7 +132,7 @@ def procedure_of(estimator: Any, inputs: Any, rows: Any, table: Table, **how: An
 
 
 @dataclass(frozen=True, eq=False)
-class _Reader:
+class _RowReader:
     """How rows as they are stored become inputs, responses and weights."""
 
     pipeline: Any  # what encodes, and no model
@@ -147,7 +147,7 @@ class _Reader:
     factors: Mapping[Any, float] | None = None
 
     @classmethod
-    def of(cls, table: DrawnTable, pipeline: Any, width: int) -> "_Reader":
+    def of(cls, table: DrawnTable, pipeline: Any, width: int) -> "_RowReader":
         return cls(
             pipeline=pipeline,
             features=table.features,
@@ -194,7 +194,7 @@ class StreamedRows(RowSource):
         All rows.
     drawn : ndarray of int
         Numbers of the rows that are left out of them.
-    reader : _Reader
+    reader : _RowReader
         How the others are encoded.
     first : tuple, optional
         Inputs, responses and weights of the rows in memory.
@@ -210,7 +210,7 @@ class StreamedRows(RowSource):
         self,
         source: EncodedChunks,
         drawn: IntArray,
-        reader: _Reader,
+        reader: _RowReader,
         *,
         first: tuple[Any, ...] | None = None,
         barred: Array | None = None,
