@@ -25,6 +25,7 @@ _OPTIONS = {
     "query": "--query",
     "random_state": "--random-state",
     "resume": "--resume",
+    "sample": "--sample",
     "select": "--select",
     "table": "--table",
     "target": "--target",

@@ -119,7 +119,7 @@ def draw_table(
         if given is not None and not isinstance(given, str):
             raise InputError(f"{role} of a source is the name of a column; got {given!r}.")
     strata = source.target if _has_classes(source, task) else None
-    start, numbered = perf_counter(), _Numbered(source)
+    start, numbered = perf_counter(), _NumberedRows(source)
     frame = sample_rows(numbered, size, seed, strata)
     if frame is None:
         raise InputError(f"Target {source.target!r} has no value at all; choose another.")
@@ -134,7 +134,7 @@ def draw_table(
     return table
 
 
-class _Numbered:
+class _NumberedRows:
     """The rows of a source that have a target, with a column of their numbers."""
 
     def __init__(self, source: EncodedChunks) -> None:
@@ -197,7 +197,7 @@ def _cannot_be_used(name: str) -> Finding:
     return Finding("unusable", name, message)
 
 
-def _findings(table: DrawnTable, read: _Numbered) -> Iterator[Finding]:
+def _findings(table: DrawnTable, read: _NumberedRows) -> Iterator[Finding]:
     """Say which rows were drawn, and which were left out."""
     if table.others.count:
         yield Finding(

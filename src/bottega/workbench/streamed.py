@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from bottega.core.chunked import Chunked
+from bottega.core.chunks import split_rows
 from bottega.core.engine import current_engine, working_on
 from bottega.core.frames import is_frame
 from bottega.core.parts import RowSource
@@ -26,6 +27,7 @@ from bottega.workbench.features import inputs_of
 __all__ = ["StreamedProcedure", "StreamedRows", "procedure_of"]
 
 _PASSES = 3  # over the rows that a fit of chunks takes, as a rule
+_NUMBERS = 2_000_000  # of encoded inputs that are held at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +70,7 @@ class StreamedProcedure(EstimatorProcedure):
         if part.key[0] < 0:
             return ArrayRows.of(X, y, weight, len(y))
         table: DrawnTable = self.table
-        reader = _Reader.of(table, self.inputs.joined(part, None))
+        reader = _RowReader.of(table, self.inputs.joined(part, None), int(X.shape[1]))
         if takes_weights(self.estimator):
             reader = replace(reader, weight=table.asked["weight"], factors=self._factors(given))
         barred, until = None, None
@@ -130,7 +132,7 @@ def procedure_of(estimator: Any, inputs: Any, rows: Any, table: Table, **how: An
 
 
 @dataclass(frozen=True, eq=False)
-class _Reader:
+class _RowReader:
     """How rows as they are stored become inputs, responses and weights."""
 
     pipeline: Any  # what encodes, and no model
@@ -140,11 +142,12 @@ class _Reader:
     group: str | None
     time: str | None
     day_first: dict[str, bool]
+    width: int  # columns of the inputs, once they are encoded
     weight: str | None = None
     factors: Mapping[Any, float] | None = None
 
     @classmethod
-    def of(cls, table: DrawnTable, pipeline: Any) -> "_Reader":
+    def of(cls, table: DrawnTable, pipeline: Any, width: int) -> "_RowReader":
         return cls(
             pipeline=pipeline,
             features=table.features,
@@ -153,6 +156,7 @@ class _Reader:
             group=table.asked["group"],
             time=table.asked["time"],
             day_first=table.day_first,
+            width=width,
         )
 
     @property
@@ -190,7 +194,7 @@ class StreamedRows(RowSource):
         All rows.
     drawn : ndarray of int
         Numbers of the rows that are left out of them.
-    reader : _Reader
+    reader : _RowReader
         How the others are encoded.
     first : tuple, optional
         Inputs, responses and weights of the rows in memory.
@@ -206,7 +210,7 @@ class StreamedRows(RowSource):
         self,
         source: EncodedChunks,
         drawn: IntArray,
-        reader: _Reader,
+        reader: _RowReader,
         *,
         first: tuple[Any, ...] | None = None,
         barred: Array | None = None,
@@ -223,8 +227,8 @@ class StreamedRows(RowSource):
         for frame in self._source.stored(self._reader.columns):
             at = np.flatnonzero(self._wanted(frame, start))
             start += len(frame)
-            if len(at):
-                yield self._reader.read(frame[at, :])
+            for some in split_rows(len(at), max(_NUMBERS // self._reader.width, 1)):
+                yield self._reader.read(frame[at[some], :])
 
     def _wanted(self, frame: convert.Frame, start: int) -> Array:
         """Return which rows of a frame are to be learnt from."""
