@@ -50,11 +50,13 @@ def chunks(
 
     The columns are read as `read` and `Encoder` read them together: kinds are inferred from all
     rows; keys, constants and free text are left out; categories and missing values are encoded the
-    same in every chunk. One pass over the rows learns this where all columns are numbers, two where
-    there are categories, dates or truth values. The medians, which stand in for missing values, are
-    exact; a long column whose first rows are not like the others takes four passes more. At no time
-    is more than a chunk in memory, beside the distinct values of texts and keys: name columns with
-    many of them in `ignore`. Later passes read only the columns that are used.
+    same in every chunk. One pass over the rows learns this where all columns are numbers (none,
+    until the encoder is asked for, where the footers of Parquet files say that no number is
+    missing), two where there are categories, dates or truth values. The medians, which stand in for
+    missing values, are exact; a long column whose first rows are not like the others takes four
+    passes more. At no time are more than a few chunks in memory, beside the distinct values of
+    texts and keys: name columns with many of them in `ignore`. Later passes read only the columns
+    that are used.
 
     Parameters
     ----------
