@@ -211,7 +211,8 @@ class SmootherSums(_Scalars):
     df : float
         Trace of S.
     loo : float
-        Mean squared leave-one-out residual.
+        Mean squared leave-one-out residual; beyond a million rows that of generalised
+        cross-validation.
     log_weights, trace_sst, scale
         As in `Smoother`.
     """

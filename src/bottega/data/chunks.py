@@ -51,11 +51,13 @@ def chunks(
     The columns are read as `read` and `Encoder` read them together: kinds are inferred from all
     rows; keys and constants are left out; categories, missing values and the commonest stems of
     free texts are encoded the same in every chunk. One pass over the rows learns this where all
-    columns are numbers, two where there are categories, dates or truth values, and one more for
-    each column of texts. The medians, which stand in for missing values, are exact; a long column
-    whose first rows are not like the others takes four passes more. At no time is more than a chunk
-    in memory, beside the distinct values of labels and keys (name columns with many of them in
-    `ignore`) and the distinct stems of texts. Later passes read only the columns that are used.
+    columns are numbers (none, until the encoder is asked for, where the footers of Parquet files
+    say that no number is missing), two where there are categories, dates or truth values, and one
+    more for each column of texts. The medians, which stand in for missing values, are exact; a long
+    column whose first rows are not like the others takes four passes more. At no time are more than
+    a few chunks in memory, beside the distinct values of labels and keys (name columns with many of
+    them in `ignore`) and the distinct stems of texts. Later passes read only the columns that are
+    used.
 
     Parameters
     ----------
