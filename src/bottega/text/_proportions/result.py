@@ -60,7 +60,11 @@ class Proportions(Shown):
 
     @property
     def interval(self) -> tuple[FloatArray, FloatArray]:
-        """Lower and upper limits, (m, K) each: percentiles of the replicates."""
+        """Lower and upper limits, (m, K) each.
+
+        They are as far from the estimate as percentiles of the replicates are, on the other side:
+        the error of the estimate is taken to be distributed as that of the replicates.
+        """
         return self._limits(self.estimate, self.replicates, *((0.0, 1.0) if self.bounded else ()))
 
     def _limits(
@@ -71,8 +75,9 @@ class Proportions(Shown):
         most: float = np.inf,
     ) -> tuple[FloatArray, FloatArray]:
         tail = (1 - self.level) / 2
-        low, high = np.quantile(replicates, [tail, 1 - tail], axis=1)
-        low, high = np.clip(low, least, most), np.clip(high, least, most)
+        below, above = np.quantile(replicates, [tail, 1 - tail], axis=1)
+        low = np.clip(2 * estimate - above, least, most)
+        high = np.clip(2 * estimate - below, least, most)
         return np.minimum(low, estimate), np.maximum(high, estimate)
 
     def leave_out(self, *classes: Any) -> "Proportions":
