@@ -12,7 +12,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
@@ -228,27 +228,22 @@ class _Crew:
 
 
 def answers_in_turn(
-    function: Callable[..., Answer],
-    items: Iterable[Any],
-    take: Callable[[Answer], Any],
-) -> None:
-    """Hand ``function(item)`` of each item to `take`, in order, while later items are worked on.
+    function: Callable[..., Answer], items: Iterable[Any]
+) -> Generator[Answer, None, None]:
+    """Yield ``function(item)`` of each item, in order, while later items are worked on.
 
     The items are made here, one after the other and only a few ahead, so that there may be more of
     them than memory holds.
 
     Examples
     --------
-    >>> found = []
-    >>> answers_in_turn(abs, iter([-1, 2, -3]), found.append)
-    >>> found
+    >>> list(answers_in_turn(abs, iter([-1, 2, -3])))
     [1, 2, 3]
     """
     threads, maker = spare_threads(), iter(items)
     some = list(islice(maker, 2))
     if threads < 2 or len(some) < 2:  # one item has all the cores
-        for item in chain(some, maker):
-            take(function(item))
+        yield from map(function, chain(some, maker))
         return
     waiting: deque[Future[Answer]] = deque()
     with libraries_in(1), ThreadPoolExecutor(threads, initializer=_mark_busy) as crew:
@@ -256,9 +251,9 @@ def answers_in_turn(
             for item in chain(some, maker):
                 waiting.append(crew.submit(copy_context().run, function, item))
                 if len(waiting) > threads:
-                    take(waiting.popleft().result())
+                    yield waiting.popleft().result()
             while waiting:
-                take(waiting.popleft().result())
+                yield waiting.popleft().result()
         finally:
             for each in waiting:
                 each.cancel()

@@ -77,10 +77,6 @@ def of_blocks(function: Callable[..., Any], blocks: Iterable[tuple[Any, ...]]) -
     the number of threads.
     """
     total = None
-
-    def take(found: Any) -> None:
-        nonlocal total
+    for found in answers_in_turn(lambda block: function(*block), blocks):
         total = merged(total, found)
-
-    answers_in_turn(lambda block: function(*block), blocks, take)
     return total

@@ -179,16 +179,13 @@ class RowProblem:
                 g, w, _ = row_terms(family, eta, part.y, part.weight)
             return Working(deviance, self.design.back(part, g), self.design.gram(part, w))
 
-        def take(found: Working | None) -> None:
-            nonlocal total
+        for found in answers_in_turn(_QUIET(of_part), counted()):
             if found is None or total.deviance == np.inf:
                 total = replace(total, deviance=np.inf)
             else:
                 np.add(total.pull, found.pull, out=total.pull)
                 np.add(total.gram, found.gram, out=total.gram)
                 total = replace(total, deviance=total.deviance + found.deviance)
-
-        answers_in_turn(_QUIET(of_part), counted(), take)
         return total
 
     def greatest(self, scale: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from bottega.cluster._kernels.rows import column_sums
 from bottega.core.chunks import CheckedChunks, parts_of
 from bottega.core.moments import split_rows
-from bottega.core.parallel import run_tasks, spare_threads
+from bottega.core.parallel import answers_in_turn, in_threads, spare_threads
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 
@@ -72,25 +72,31 @@ class BlockSource(ABC):
 
     def passed(self, work: Callable[[RowPart], Any]) -> Iterator[Any]:
         """Yield what `work` makes of the parts of all rows, in their order."""
+        for found in answers_in_turn(partial(self._of_block, work), self._placed_blocks()):
+            yield from found
+
+    def _placed_blocks(self) -> Iterator[tuple[int, FloatArray, FloatArray]]:
         start = 0
         for X, w in self.blocks():
-            cuts = split_rows(len(X), max(_PART // self.p, 1024))
-            parts = [RowPart(start + cut.start, X[cut], w[cut] if len(w) else w) for cut in cuts]
-            if X.size < _LARGE or len(parts) == 1 or spare_threads() == 1:
-                with one_thread():  # the products are small
-                    found = [work(part) for part in parts]
-                yield from found
-            else:
-                # Few tasks: each thread takes neighbouring parts.
-                runs = np.array_split(np.arange(len(parts)), 2 * spare_threads())
-                groups = [[parts[i] for i in run] for run in runs if len(run)]
-                tasks = [(i, partial(_each, work, group)) for i, group in enumerate(groups)]
-                answers, complete = run_tasks(tasks)
-                if not complete:
-                    raise KeyboardInterrupt
-                for i in range(len(groups)):
-                    yield from answers[i]
+            yield start, X, w
             start += len(X)
+
+    def _of_block(
+        self, work: Callable[[RowPart], Any], block: tuple[int, FloatArray, FloatArray]
+    ) -> list[Any]:
+        """Return what `work` makes of the parts of a block; a block alone has all the cores."""
+        start, X, w = block
+        X = np.ascontiguousarray(X)
+        cuts = split_rows(len(X), max(_PART // self.p, 1024))
+        parts = [RowPart(start + cut.start, X[cut], w[cut] if len(w) else w) for cut in cuts]
+        if X.size < _LARGE or len(parts) == 1 or spare_threads() == 1:
+            with one_thread():  # the products are small
+                return _each(work, parts)
+        # Few tasks: each thread takes neighbouring parts.
+        runs = np.array_split(np.arange(len(parts)), 2 * spare_threads())
+        groups = [[parts[i] for i in run] for run in runs if len(run)]
+        found = in_threads(partial(_each, work), groups)
+        return [each for some in found for each in some]
 
     def _find_scaling(self) -> RowScale:
         """Return where the rows are, from one pass (two, where they are far from the first)."""
@@ -172,4 +178,4 @@ class ChunkSource(BlockSource):
                 yield self._changed(X), NO_WEIGHTS if w is None else w
 
     def _changed(self, X: FloatArray) -> FloatArray:
-        return np.ascontiguousarray(X if self._change is None else self._change(X))
+        return X if self._change is None else self._change(X)
