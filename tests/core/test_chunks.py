@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from bottega.core.chunks import CheckedChunks, Mergeable
 from bottega.core.errors import InputError
-from bottega.core.moments import Moments, split_rows
+from bottega.core.moments import Moments
+from bottega.core.rows import split_rows
 
 
 def exact_moments(X, w):
