@@ -262,6 +262,6 @@ def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
     assert "Learned from" in files["--out"].read_text()
     assert run("predict", files["--save"], houses).returncode == 0
     message = one_sentence(run(*call, "--decimal", ","))
-    assert "--decimal is for data that fit into memory" in message
+    assert "--decimal is for data that are read into memory" in message
     message = one_sentence(run("compare", houses, "--stream"))
     assert "name the column to predict, --target" in message

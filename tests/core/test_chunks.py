@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 from bottega.core.chunks import CheckedChunks, Mergeable
 from bottega.core.errors import InputError
-from bottega.core.moments import Moments, split_rows
+from bottega.core.moments import Moments
+from bottega.core.rows import split_rows
 
 
 def exact_moments(X, w):
@@ -89,6 +91,8 @@ def test_wrong_chunks_are_named():
     with pytest.raises(InputError, match="1-D"):
         Moments().update(np.ones(3))
     two = np.ones((2, 1)), np.ones(2)
+    with pytest.raises(InputError, match="Chunk 1 is sparse"):
+        list(CheckedChunks([(csr_array(np.eye(2)), np.ones(2))], 2, 1))
     with pytest.raises(InputError, match="Chunk 2 has 2 columns and the first one 1"):
         list(CheckedChunks([two, (np.ones((2, 2)), np.ones(2))], 1, 1))
     with pytest.raises(InputError, match="Chunk 1 has a response with 1 axes and the first one 2"):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from bottega import scale
 from bottega.core.errors import InputError
 from bottega.neural import NetworkClassifier, NetworkRegressor
-from bottega.neural._network.chunk_inputs import ChunkInputs, center_and_scale_of
-from bottega.neural._network.tables import center_and_scale
+from bottega.neural._network.chunk_inputs import ChunkInputs
+from bottega.neural._network.tables import center_and_scale, center_and_scale_of
 
 pytest.importorskip("torch")
 
@@ -111,5 +111,7 @@ def test_what_needs_all_rows_is_refused():
         NetworkRegressor(max_iter=1, checkpoint="there").fit_chunks(chunks)
     with pytest.raises(InputError, match=r"Chunk 1 cannot be used.*NaN"):
         NetworkRegressor(max_iter=1, missing="refuse").fit_chunks(chunks)
+    with pytest.raises(InputError, match="takes responses of 0 and more"):
+        NetworkRegressor(loss="poisson").fit_chunks([(X, Y)])
     with pytest.raises(InputError, match="no rows to fit"):
         NetworkRegressor(max_iter=1).fit_chunks([(X[:0], Y[:0])])

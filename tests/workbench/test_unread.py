@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import bottega
+from bottega import scale
 from bottega.core.errors import InputError
 from bottega.data import Table, folds
 from bottega.report.figures import Figures
@@ -186,3 +187,15 @@ def test_weights_and_groups(frame):
     table = Table(lacking, target="label", weight="weight")
     made = bottega.compare(table, methods=["naive_bayes"], outer=2, stack=False)
     assert "have no valid weights" in made.proportions().notes[-1]
+
+
+def test_rows_of_a_source_without_a_label(frame):
+    found = bottega.compare(
+        scale.source(frame, target="label", rows=100),
+        methods=["naive_bayes"], outer=2, stack=False, sample=200,
+    )  # fmt: skip
+    assert len(found.table.unlabelled) == 150
+    unread = found.proportions()
+    assert unread.n_unread == 145
+    low, high = unread.proportions.interval
+    assert low[0, 0] < UNREAD < high[0, 0]

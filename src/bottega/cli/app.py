@@ -8,17 +8,18 @@ went wrong on our side, was stopped, or not all that was asked for could be writ
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from threading import enumerate as enumerate_threads
 from threading import main_thread
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 try:
     import typer
 except ModuleNotFoundError:  # the extra is what brings the command line
     sys.exit("The command line needs typer and rich: run  pip install 'bottega[cli]'.")
+
+from bottega.cli.errors import in_one_sentence
 
 __all__ = ["app", "main"]
 
@@ -30,40 +31,6 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-
-
-def _stop() -> NoReturn:
-    typer.echo("stopped", err=True)
-    raise SystemExit(1) from None
-
-
-@contextmanager
-def _one_sentence() -> Iterator[None]:
-    """Turn every error into one sentence on standard error and an exit code."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        _stop()
-    except BrokenPipeError:
-        raise  # the reader of our output has gone (``| head``); typer ends quietly
-    except Exception as error:
-        if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
-            _stop()
-        if os.environ.get("BOTTEGA_TRACEBACK"):
-            raise
-        from bottega.core.errors import BottegaError
-
-        if isinstance(error, BottegaError):
-            from bottega.report.wording import in_words_of_the_command_line
-
-            typer.echo(f"error: {in_words_of_the_command_line(str(error))}", err=True)
-            raise SystemExit(2) from None
-        typer.echo(
-            f"internal error: {type(error).__name__}: {error}\n"
-            "This is a fault of bottega; set BOTTEGA_TRACEBACK=1 to see where it happened.",
-            err=True,
-        )
-        raise SystemExit(1) from None
 
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no messages.")]
@@ -192,7 +159,7 @@ def compare(
     quiet: Quiet = False,
 ) -> None:
     """Compare all methods that fit the task; print the leaderboard, write the report."""
-    with _one_sentence():
+    with in_one_sentence():
         from bottega.cli import commands, comparing
 
         comparing.compare(
@@ -283,7 +250,7 @@ def describe(
     quiet: Quiet = False,
 ) -> None:
     """Describe a table without a target: components, clusters, outliers, repeated columns."""
-    with _one_sentence():
+    with in_one_sentence():
         from bottega.cli import commands, describing
 
         describing.describe(
@@ -339,7 +306,7 @@ def predict(
     quiet: Quiet = False,
 ) -> None:
     """Predict new rows with a saved model."""
-    with _one_sentence():
+    with in_one_sentence():
         from bottega.cli import predicting
 
         predicting.predict(
@@ -365,7 +332,7 @@ def methods(
     as_json: AsJson = False,
 ) -> None:
     """List the methods and what they offer, or show the card of one."""
-    with _one_sentence():
+    with in_one_sentence():
         from bottega.cli import commands
 
         commands.methods(method, task, as_json=as_json)
@@ -374,7 +341,7 @@ def methods(
 @app.command()
 def warmup(quiet: Quiet = False) -> None:
     """Compile every kernel once, so that the first fit is as fast as the next."""
-    with _one_sentence():
+    with in_one_sentence():
         from bottega.cli import commands
 
         commands.warmup(quiet=quiet)

@@ -23,21 +23,21 @@ from bottega.cli.spreadsheet import as_csv
 from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
-from bottega.data import chunks, read
+from bottega.data import read
 from bottega.data.read.files import is_bundled
 from bottega.report.content import URGENT
 from bottega.report.wording import in_words_of_the_command_line
 from bottega.scale import on as place
+from bottega.scale import source
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
 from bottega.workbench.drawn import DrawnTable, draw_table
 from bottega.workbench.memory import is_larger_than_memory
 from bottega.workbench.sizes import SMALL
-from bottega.workbench.tables import ROWS
 
 __all__ = ["Wanted", "compare", "plain", "stopped_by_terminate"]
 
-_OF_CHUNKS = ("target", "kinds", "weight", "group", "ignore", "table", "query", "encoding")
+_OF_SOURCE = ("target", "kinds", "weight", "group", "ignore", "table", "query", "encoding")
 
 
 @dataclass(frozen=True)
@@ -139,18 +139,18 @@ def compare(
 
 
 def _drawn(data: str, reading: dict[str, Any], comparing: dict[str, Any]) -> DrawnTable:
-    """Return rows of data that are larger than memory."""
+    """Return rows drawn of data that are not read into memory as a whole."""
     if reading["decimal"] is not None:
         raise InputError(
-            "--decimal is for data that fit into memory; leave it out, and the sign is found in "
-            "each column."
+            "--decimal is for data that are read into memory; leave it out, and the sign is found "
+            "in each column."
         )
     if reading["target"] is None and not is_bundled(data):
-        raise InputError("The data are larger than memory: name the column to predict, --target.")
-    given = {name: reading[name] for name in _OF_CHUNKS}
+        raise InputError("Rows are drawn for one target: name the column to predict, --target.")
+    given = {name: reading[name] for name in _OF_SOURCE}
     given["target"] = given["target"] or "target"
     return draw_table(
-        chunks(data, rows=ROWS, **given),
+        source(data, **given),
         comparing["sample"],
         task=reading["task"],
         time=reading["time"],

@@ -11,10 +11,9 @@ from bottega.cluster._weights import own_mass
 from bottega.core.deal import MOST_ORDERED
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import make_frame
-from bottega.core.moments import split_rows
 from bottega.core.row_counts import as_counts
 from bottega.core.row_order import own_order
-from bottega.core.rows import check_weight
+from bottega.core.rows import check_weight, split_rows
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 

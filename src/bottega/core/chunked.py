@@ -93,15 +93,19 @@ class Chunked(Estimator):
 
     def _fit_checked(self, checked: CheckedChunks) -> None:
         found = checked.reduce(self._counted_statistics, self._folds_of_chunks())
-        if found is None:
-            raise InputError(NO_ROWS)
-        if found.count < self._least_rows:
-            raise InputError(
-                f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
-                f"weight; the chunks have {found.count}."
-            )
+        self._check_count(0 if found is None else found.count)
         work = self._prepare_merged(found.statistics, checked)
         self._finish(work, None, self._choose(work, None, AS_IT_IS))
+
+    def _check_count(self, count: int) -> None:
+        """Refuse chunks with too few rows."""
+        if not count:
+            raise InputError(NO_ROWS)
+        if count < self._least_rows:
+            raise InputError(
+                f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
+                f"weight; the chunks have {count}."
+            )
 
     def _counted_statistics(self, X: Any, y: Any, w: Any, fold: Any) -> "_Counted":
         return _Counted(self._statistics(X, y, w, fold), len(X))

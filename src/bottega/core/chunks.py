@@ -201,10 +201,15 @@ class CheckedChunks:
             return None
         refuse_masked(X=X, y=y, w=w)
         X = self._in_order(X, number)
+        if is_sparse(X) and not self.sparse and self.read is None:
+            raise InputError(
+                f"Chunk {number} is sparse, and this method sums up chunks that are arrays or data "
+                "frames; give X.toarray()."
+            )
         with naming_texts(X):
             if self.read is not None:
                 X = self.read(X)
-            elif not (self.sparse and is_sparse(X)):
+            elif not is_sparse(X):
                 X = np.asarray(X, dtype=np.float64)
         try:
             X, y = self._rows(X, y)

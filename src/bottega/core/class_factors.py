@@ -7,9 +7,9 @@ from sklearn.utils import compute_class_weight
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ParameterError
-from bottega.core.typing import FloatArray
+from bottega.core.typing import Array, FloatArray
 
-__all__ = ["factors_of_classes"]
+__all__ = ["class_factors", "factors_of_classes"]
 
 
 def factors_of_classes(estimator: Any, checked: CheckedChunks) -> FloatArray | None:
@@ -20,14 +20,24 @@ def factors_of_classes(estimator: Any, checked: CheckedChunks) -> FloatArray | N
     given = getattr(estimator, "class_weight", None)
     if given is None or checked.classes is None or given == "balanced_subsample":
         return None
-    K = len(checked.classes)
-    if isinstance(given, str):
-        counts = np.zeros(K)
-        for _, codes, _ in checked:
-            counts += np.bincount(codes, minlength=K)
-        return np.asarray(counts.sum() / (K * np.maximum(counts, 1.0)))
+    counts = np.zeros(len(checked.classes))
+    for _, codes, _ in checked if isinstance(given, str) else ():
+        counts += np.bincount(codes, minlength=len(counts))
     try:
-        found = compute_class_weight(given, classes=checked.classes, y=checked.classes)
+        return class_factors(given, checked.classes, counts)
     except ValueError as error:
         raise ParameterError(f"{type(estimator).__name__}: class_weight: {error}") from error
+
+
+def class_factors(class_weight: Any, classes: Array, counts: Array) -> FloatArray:
+    """Return the factor on the weights of each class, of which there are `counts` rows.
+
+    Examples
+    --------
+    >>> class_factors("balanced", np.array(["a", "b"]), np.array([1, 3]))
+    array([2.        , 0.66666667])
+    """
+    if isinstance(class_weight, str):
+        return np.asarray(np.sum(counts) / (len(counts) * np.maximum(counts, 1.0)))
+    found = compute_class_weight(class_weight, classes=classes, y=classes)
     return np.asarray(found, dtype=np.float64)

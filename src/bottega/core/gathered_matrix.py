@@ -8,13 +8,11 @@ from scipy import sparse
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
-from bottega.core.scratch import scratch_array
+from bottega.core.scratch import FEW_NUMBERS, scratch_array
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray
 
 __all__ = ["gather_matrix", "unweighted_blocks"]
-
-_FEW = 1 << 22  # numbers that are kept from the first pass
 
 
 def unweighted_blocks(checked: CheckedChunks, owner: str) -> Iterator[Any]:
@@ -35,7 +33,7 @@ def gather_matrix(checked: CheckedChunks, owner: str) -> Any:
     for block in unweighted_blocks(checked, owner):
         kept_sparse = kept_sparse or is_sparse(block)
         count += block.shape[0]
-        if few is not None and (kept_sparse or count * p <= _FEW):
+        if few is not None and (kept_sparse or count * p <= FEW_NUMBERS):
             few.append(sparse.csr_array(block) if kept_sparse else block)
         else:
             few = None

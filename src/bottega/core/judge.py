@@ -9,10 +9,9 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold
 from bottega.core.losses import Loss
-from bottega.core.moments import split_rows
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path
-from bottega.core.rows import Rows
+from bottega.core.rows import Rows, split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
 

@@ -1,15 +1,15 @@
 """Counts, means and cross-products of rows, which blocks of them add to and parts of them merge."""
 
-from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.rows import split_rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
-__all__ = ["Moments", "split_rows"]
+__all__ = ["Moments"]
 
 _BLOCK, _LEAST = 2**17, 256  # numbers in rows that fit the cache, and rows that are worth a product
 
@@ -122,9 +122,3 @@ class Moments:
     def covariance(self, ddof: int = 1) -> FloatArray:
         """Return the covariance matrix of the columns."""
         return self.scatter / (self.weight - ddof)
-
-
-def split_rows(n: int, size: int) -> Iterator[slice]:
-    """Yield slices that cover `n` rows, `size` at a time."""
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))

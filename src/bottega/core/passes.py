@@ -10,11 +10,10 @@ from bottega.core.chunks import CheckedChunks, parts_of
 from bottega.core.frames import take_rows
 from bottega.core.lazy import cached_property
 from bottega.core.parts import RowSource
+from bottega.core.scratch import FEW_NUMBERS
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["ShuffledPasses", "kept_if_few", "pass_in_order"]
-
-_FEW = 1 << 22  # numbers that are kept in memory from pass to pass
 
 
 class ShuffledPasses:
@@ -61,7 +60,7 @@ def kept_if_few(checked: CheckedChunks) -> CheckedChunks:
     for chunk in checked.chunks:
         kept.append(chunk)
         count += int(np.prod(np.shape(parts_of(chunk)[0])))
-        if count > _FEW:
+        if count > FEW_NUMBERS:
             return checked
     return _of_part(checked, kept)
 

@@ -1,5 +1,6 @@
 """The rows a fit looks at: inputs, responses and weights, checked once."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["Rows", "are_counts", "check_weight"]
+__all__ = ["Rows", "are_counts", "check_weight", "split_rows"]
 
 _EXTREME = 1e100
 _ALL_WHOLE = 2.0**52  # from here on every number is whole
@@ -110,3 +111,9 @@ class Rows:
     def log_weights(self) -> float:
         """Sum of the logarithms of the weights."""
         return 0.0 if self.weight is None else float(np.sum(np.log(self.weight)))
+
+
+def split_rows(n: int, size: int) -> Iterator[slice]:
+    """Yield slices that cover `n` rows, `size` at a time."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))

@@ -9,7 +9,9 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import Array
 
-__all__ = ["scratch_array"]
+__all__ = ["FEW_NUMBERS", "scratch_array"]
+
+FEW_NUMBERS = 1 << 22  # of rows in chunks: so few are kept in memory from pass to pass
 
 _IN_MEMORY = 1 << 30  # bytes
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from bottega.core.moments import split_rows
 from bottega.core.parts import RowSource
+from bottega.core.rows import split_rows
 
 __all__ = ["ArrayRows"]
 

@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -14,17 +12,12 @@ from bottega.core.errors import InputError
 from bottega.core.parts import RowSource
 from bottega.core.seeds import seed_of
 from bottega.data import convert
-from bottega.data._encode.statistics import NumberStatistics
-from bottega.data._inspect.chunk_kinds import ChunkedColumn
-from bottega.data._inspect.examine import check_kinds, class_labels
-from bottega.data._inspect.notes import is_left_out
-from bottega.data._inspect.roles import assign_roles
-from bottega.data.columns import UNUSABLE
+from bottega.data._inspect.examine import class_labels
+from bottega.data._inspect.source_kinds import ColumnRoles, SourceKinds, with_target
 from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
 from bottega.data.plain_numbers import PlainNumbers
 from bottega.data.read import is_query
-from bottega.data.read.files import is_boolean
 from bottega.data.read.rows import FrameRows, rows_of
 from bottega.data.row_sample import sample_rows
 
@@ -108,23 +101,8 @@ def chunks(
     kinds = {str(name): kind for name, kind in (kinds or {}).items()}
     text = [name for name, kind in kinds.items() if kind in ("category", "text", "id")]
     options = {"rows": rows, "table": table, "query": query, "encoding": encoding, "where": where}
-    roles = _Roles(target, weight, group, {ignore} if isinstance(ignore, str) else set(ignore))
+    roles = ColumnRoles(target, weight, group, {ignore} if isinstance(ignore, str) else set(ignore))
     return EncodedChunks(rows_of(source, options), roles, kinds, text, encoder)
-
-
-@dataclass(frozen=True)
-class _Roles:
-    """What columns are for, where they are not inputs."""
-
-    target: str | None
-    weight: str | None
-    group: str | None
-    ignore: set[str]
-
-    @property
-    def used(self) -> list[str]:
-        """The columns that chunks are made of, beside the inputs."""
-        return [name for name in (self.target, self.weight) if name is not None]
 
 
 class EncodedChunks(RowSource):
@@ -140,7 +118,7 @@ class EncodedChunks(RowSource):
     def __init__(
         self,
         source: FrameRows,
-        roles: _Roles,
+        roles: ColumnRoles,
         kinds: Mapping[str, str],
         text: list[str],
         encoder: Encoder | None,
@@ -160,7 +138,7 @@ class EncodedChunks(RowSource):
             return
         if self._plain is not None:
             self._plain.check_alike()
-        learner = _Learner(self, self._given)
+        learner = SourceKinds(self._source, self._roles, self._given, self._text)
         self._kinds, self._text = learner.kinds, learner.text
         encoder = clone(Encoder(standardize=False) if self._encoder is None else self._encoder)
         encoder.set_params(kinds=self._kinds, decimal=learner.decimal)
@@ -255,7 +233,9 @@ class EncodedChunks(RowSource):
         if size < 1:
             raise InputError(f"A sample of {size} rows is none; give size above 0.")
         seed = seed_of(random_state, "sample")
-        return sample_rows(self._with_target(self.stored()), size, seed, self._strata())
+        return sample_rows(
+            with_target(self.stored(), self._roles.target), size, seed, self._strata()
+        )
 
     def stored(self, columns: Sequence[str] | None = None) -> Iterator[Frame]:
         """Yield frames of all rows as they are stored, those without a target too.
@@ -278,17 +258,8 @@ class EncodedChunks(RowSource):
 
     def _rows(self) -> Iterator[Frame]:
         """Yield the rows that have a target, of the columns that are used."""
-        yield from self._with_target(self.stored([*self._kinds, *self._roles.used]))
-
-    def _with_target(self, frames: Iterable[Frame]) -> Iterator[Frame]:
-        target = self._roles.target
-        for frame in frames:
-            if target is not None:
-                absent = convert.missing(frame[target])
-                if absent.any():
-                    frame = frame[np.flatnonzero(~absent), :]
-            if len(frame):
-                yield frame
+        frames = self.stored([*self._kinds, *self._roles.used])
+        yield from with_target(frames, self._roles.target)
 
     def _features(self, frame: Frame) -> Any:
         return frame.select(list(self._kinds)).to_native()
@@ -300,103 +271,6 @@ class EncodedChunks(RowSource):
         if convert.storage(series) in ("integer", "number"):
             return convert.numbers(series)
         return class_labels(series)
-
-
-class _Learner:
-    """One pass over the rows: the kinds of the columns, and statistics if all are numbers.
-
-    Attributes
-    ----------
-    kinds : dict of str to str
-        Of the columns to learn from.
-    decimal : dict of str to str
-        Decimal signs of written numbers.
-    text : list of str
-        Columns to read as they are written.
-    numbers : NumberStatistics or None
-        Of the rows that have a target.
-    """
-
-    def __init__(self, rows: EncodedChunks, given: Mapping[str, str]) -> None:
-        self._chunks, self._given, self.text = rows, given, rows._text
-        self._columns: dict[str, ChunkedColumn] = {}
-        self._names: list[str] = []
-        self._rows = 0
-        self._statistics: NumberStatistics | None = None
-        self._pass()
-        if not self._rows:
-            raise InputError("The source has no rows to learn from.")
-        seen = {name: column.profile() for name, column in self._columns.items()}
-        used = [name for name in self._names if name in given or not is_left_out(seen[name])]
-        kinds = {name: given.get(name) or seen[name].kind for name in used}
-        self.kinds = {name: kind for name, kind in kinds.items() if kind not in UNUSABLE}
-        if not self.kinds:
-            raise InputError(
-                "No column is left to learn from; give kinds={...} to use one, or add columns."
-            )
-        signs = {name: seen[name].decimal for name in self.kinds if name in seen}
-        self.decimal = {name: sign for name, sign in signs.items() if sign is not None}
-        self.numbers = None
-        if self._statistics is not None and self._statistics.rows and not self.decimal:
-            place = {name: j for j, name in enumerate(self._names)}
-            at = np.array([place[name] for name in self.kinds])
-            if set(self.kinds.values()) == {"number"}:
-                self.numbers = self._statistics.take(at)
-
-    def _pass(self) -> None:
-        roles = self._chunks._roles
-        numeric = not self._given
-        for number, frame in enumerate(self._chunks.stored()):
-            if not number:
-                check_kinds(self._given, frame.columns)
-                found = assign_roles(
-                    frame, roles.target, roles.weight, roles.group, None, roles.ignore
-                )
-                self._names = [name for name, role in found.items() if role == "feature"]
-                if self._target_is_written(frame):
-                    self._pass()
-                    return
-                self._columns = {
-                    name: ChunkedColumn(name) for name in self._names if name not in self._given
-                }
-                self._statistics = NumberStatistics() if numeric else None
-            self._check_names(frame, number)
-            self._rows += len(frame)
-            for name, column in self._columns.items():
-                column.update(frame[name])
-            if self._statistics is not None:
-                self._add_numbers(frame)
-
-    def _target_is_written(self, frame: Frame) -> bool:
-        """Have labels read as they are written, Yes and No too; return True if they were not."""
-        target = self._chunks._roles.target
-        if target is None or not is_boolean(frame, target) or target in self.text:
-            return False
-        self.text = self._chunks._text = [*self.text, target]
-        return True
-
-    def _check_names(self, frame: Frame, number: int) -> None:
-        found = set(frame.columns)
-        absent = [name for name in self._names if name not in found]
-        if absent:
-            raise InputError(
-                f"Chunk {number + 1} of the rows has other columns than the first one: it lacks "
-                f"{absent[0]!r}. Give all files and parts the same columns."
-            )
-
-    def _add_numbers(self, frame: Frame) -> None:
-        """Take in the numbers of the rows that have a target; give up where not all are numbers."""
-        stored = (convert.storage(frame[name]) for name in self._names)
-        if not all(each in ("integer", "number") for each in stored):
-            self._statistics = None
-            return
-        for rows in self._chunks._with_target([frame]):
-            matrix = rows.select(self._names).to_numpy()
-            if matrix.dtype.kind not in "fiu" or np.isinf(matrix).any():
-                self._statistics = None
-                return
-            assert self._statistics is not None
-            self._statistics.update(np.asarray(matrix, dtype=np.float64))
 
 
 class _FeatureFrames:

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bottega.core.typing import BoolArray
-
 __all__ = ["Finding"]
 
 _FEW_ROWS = 50
@@ -43,13 +41,11 @@ class Finding:
         return self.message
 
 
-def about_gaps(absent: BoolArray, target: str) -> Iterator[Finding]:
+def about_gaps(absent: int, n_rows: int, target: str) -> Iterator[Finding]:
     """Report rows without a target."""
-    yield Finding(
-        "missing_target",
-        target,
-        f"{absent.sum():,} of {absent.size:,} rows have no value of {target!r} and were left out.",
-    )
+    if absent:
+        message = f"{absent:,} of {n_rows:,} rows have no value of {target!r} and were left out."
+        yield Finding("missing_target", target, message)
 
 
 def about_size(n_rows: int) -> Iterator[Finding]:

@@ -182,7 +182,7 @@ class Table:
                 kept = np.flatnonzero(~absent)
                 self.unlabelled = self._data[np.flatnonzero(absent), :].to_native()
                 self._data, self.row_numbers = self._data[kept, :], kept + 1
-                notes += findings.about_gaps(absent, self.target)
+                notes += findings.about_gaps(int(absent.sum()), absent.size, self.target)
         notes += findings.about_size(len(self._data))
         self.n_rows = len(self._data)
         self.y, self.task, self.classes = None, None, None

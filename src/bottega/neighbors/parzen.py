@@ -9,9 +9,8 @@ from sklearn.base import ClassifierMixin
 from bottega.core.cards import Card
 from bottega.core.loaded import insist, insist_on_length
 from bottega.core.losses import Loss
-from bottega.core.moments import split_rows
 from bottega.core.params import Anything, Auto, Choice, Parameter, Real
-from bottega.core.rows import Rows
+from bottega.core.rows import Rows, split_rows
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.parzen import parzen_log_sums, parzen_shares
 from bottega.neighbors._kernels.votes import winners

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from bottega.core.errors import InputError
 from bottega.core.loaded import insist
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray

@@ -13,7 +13,7 @@ from bottega.core.errors import InputError
 from bottega.core.losses import Loss, get_loss
 from bottega.core.params import Parameter, Real
 from bottega.core.rows import Rows
-from bottega.core.typing import FloatArray
+from bottega.core.typing import Array, FloatArray
 from bottega.neural._network.table_network import TabularNetwork, takes_blocks
 from bottega.neural._network.table_parameters import CARD, LOSS, SHARED
 from bottega.neural._network.tables import TargetScale
@@ -345,11 +345,9 @@ class NetworkRegressor(RegressorMixin, TabularNetwork):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _check_rows(self, X: Any, y: Any) -> tuple[Any, Any]:
-        matrix, y = super()._check_rows(X, y)
+    def _check_responses(self, y: Array) -> None:
         if self.loss == "poisson" and (np.any(y < 0) or not np.any(y)):
             raise InputError("loss='poisson' takes responses of 0 and more, not all of them 0.")
-        return matrix, y
 
     def _learn_responses(self, rows: Rows) -> TargetScale:
         if self.loss == "poisson" and self.standardize:

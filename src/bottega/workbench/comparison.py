@@ -3,7 +3,6 @@
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path as FilePath
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,9 @@ from bottega.data import LockedPart, Table
 from bottega.risk import NestedComparison, certify
 from bottega.workbench.certified import certify_score
 from bottega.workbench.drawn import DrawnTable
+from bottega.workbench.explained import ExplainedComparison
 from bottega.workbench.features import inputs_of, named_columns
-from bottega.workbench.folds import FoldModels, thinned
+from bottega.workbench.folds import FoldModels
 from bottega.workbench.leaderboard import Verdict, best_of, leaderboard_columns, verdict_on
 from bottega.workbench.measures import Measure
 from bottega.workbench.persist import SavedModel, save
@@ -30,11 +30,10 @@ __all__ = ["Comparison"]
 
 # Locked rows that calibrate intervals: the coverage of 90 % is then between 83 and 95 %.
 _ENOUGH = 100
-_LEAST_SHARE = 0.05  # of the budget, for an explanation
 
 
 @dataclass(repr=False)
-class Comparison(ShownComparison):
+class Comparison(ExplainedComparison, ShownComparison):
     """Many methods on one data set, compared honestly; made by `bottega.compare`.
 
     Attributes
@@ -211,70 +210,6 @@ class Comparison(ShownComparison):
         inputs = [column.name for column in self.table.columns if column.role != "target"]
         frame = named_columns(data, inputs, features)
         return inputs_of(self.best, frame, features, self.table.day_first)
-
-    def explain(self) -> Any:
-        """Return what the best procedure's predictions depend on, judged on rows it had not seen.
-
-        Returns
-        -------
-        bottega.explain.Explanation
-            Importance, effects, calibration, worst rows; computed when they are asked for.
-        """
-        if self._explanation is None:
-            from bottega.explain import explain  # heavy, and seldom wanted
-
-            method = self.best_method
-            result = self.results[method]
-            fits = self.fold_models.fits(method, result)
-            rows = self.fold_models.rows(method, result)
-            fits, rows = thinned(fits, rows, self._left(), self.random_state)
-            groups = self.train.groups
-            self._explanation = explain(
-                fits,
-                loss=self.row_loss,
-                columns=list(self.train.features),
-                model=self.best,
-                rows=[self._numbers[held] for held in rows],
-                groups=None if groups is None else [groups[held] for held in rows],
-                target=self.target,
-                random_state=self.random_state,
-            )
-        return self._explanation
-
-    def proportions(self) -> Any:
-        """Return the proportions of the classes among the rows without a label, from their texts.
-
-        Returns
-        -------
-        bottega.workbench.unread.UnreadProportions
-            Proportions with intervals, beside shares of predictions, which are biased where the
-            classes are not as frequent as among the labelled rows.
-        """
-        if self._proportions is None:
-            from bottega.workbench import unread  # texts, which few tables have
-
-            unread.refuse_without_texts(self.table)
-            left = self._left()
-            if left is not None and left < unread.seconds_of(self.train):
-                raise InputError(
-                    "The time budget left none for the proportions of the classes among the rows "
-                    "without a label; give a longer one."
-                )
-            self._proportions = unread.unread_proportions(
-                self.table, self.train, self.predict, self.random_state
-            )
-        return self._proportions
-
-    def _left(self) -> float | None:
-        """Return the seconds that an explanation may take; None without a budget."""
-        if self.ends is None or self.budget is None:
-            return None
-        return max(self.ends - perf_counter(), _LEAST_SHARE * self.budget)
-
-    @property
-    def _numbers(self) -> Array:
-        """Number of each training row in the data as they were given, the first being 1."""
-        return np.asarray(self.train.row_numbers)
 
     @property
     def intervals(self) -> Any:

@@ -15,9 +15,11 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.params import Integer
+from bottega.core.parts import RowSource
 from bottega.core.typing import IntArray
 from bottega.data import EncodedChunks, Table, convert
-from bottega.data.findings import Finding
+from bottega.data._inspect.source_kinds import with_target
+from bottega.data.findings import Finding, about_gaps
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["SAMPLE", "DrawnTable", "OtherRows", "draw_table"]
@@ -54,6 +56,9 @@ class DrawnTable(Table):
     ----------
     others : OtherRows
         The rows that were not drawn.
+    unlabelled : native frame or None
+        Rows that have no target: where there are texts as many as were drawn of the others, at
+        most.
     """
 
     others: OtherRows
@@ -75,7 +80,7 @@ class DrawnTable(Table):
 
 
 def draw_table(
-    source: EncodedChunks,
+    source: RowSource,
     size: int = SAMPLE,
     *,
     target: str | None = None,
@@ -89,8 +94,8 @@ def draw_table(
 
     Parameters
     ----------
-    source : EncodedChunks
-        The rows, with a target. Kinds that all rows together tell are kept.
+    source : RowSource
+        The rows, of named columns, with a target. Kinds that all rows together tell are kept.
     size : int
         Rows to draw; all where there are fewer. Of classes each has its share, and rare ones have
         at least 20 rows where there are as many.
@@ -130,8 +135,18 @@ def draw_table(
     table = _read(rows.drop(numbered.column).to_native(), source, task, roles)
     table.row_numbers = drawn + 1
     table.others = OtherRows(source, drawn, numbered.kept - len(drawn), seconds)
+    if numbered.kept < numbered.stored and "text" in table.kinds.values():
+        table.unlabelled = sample_rows(_without_target(source), size, seed)
     table.warnings = (*_findings(table, numbered), *table.warnings)
     return table
+
+
+def _without_target(source: EncodedChunks) -> Iterator[convert.Frame]:
+    """Yield the rows that have no target."""
+    for frame in source.stored():
+        absent = np.flatnonzero(convert.missing(frame[str(source.target)]))
+        if len(absent):
+            yield frame[absent, :]
 
 
 class _NumberedRows:
@@ -149,13 +164,9 @@ class _NumberedRows:
             numbers = np.arange(self.stored, self.stored + len(frame))
             self.stored += len(frame)
             series = nw.new_series(self.column, numbers, backend=frame.implementation)
-            frame = frame.with_columns(series)
-            absent = convert.missing(frame[str(self.source.target)])
-            if absent.any():
-                frame = frame[np.flatnonzero(~absent), :]
-            self.kept += len(frame)
-            if len(frame):
-                yield frame
+            for rows in with_target([frame.with_columns(series)], self.source.target):
+                self.kept += len(rows)
+                yield rows
 
 
 def _has_classes(source: EncodedChunks, task: str | None) -> bool:
@@ -207,11 +218,4 @@ def _findings(table: DrawnTable, read: _NumberedRows) -> Iterator[Finding]:
             "on these, which are held in memory, and what is said of the columns is of these. "
             "Methods that fit chunks learn from the other rows, too, where there is time for it.",
         )
-    absent = read.stored - read.kept
-    if absent:
-        yield Finding(
-            "missing_target",
-            table.target,
-            f"{absent:,} of {read.stored:,} rows have no value of {table.target!r} and were left "
-            "out.",
-        )
+    yield from about_gaps(read.stored - read.kept, read.stored, str(table.target))

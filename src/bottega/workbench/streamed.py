@@ -12,8 +12,8 @@ from sklearn.base import clone
 from bottega.core.chunked import Chunked
 from bottega.core.engine import current_engine, working_on
 from bottega.core.frames import is_frame
-from bottega.core.moments import split_rows
 from bottega.core.parts import RowSource
+from bottega.core.rows import split_rows
 from bottega.core.typing import Array, IntArray
 from bottega.data import EncodedChunks, Table, convert
 from bottega.data._inspect.examine import class_labels

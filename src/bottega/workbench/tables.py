@@ -9,13 +9,12 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.frames import default_names, is_frame, make_frame
 from bottega.core.parts import RowSource
-from bottega.data import Table, chunks, read
+from bottega.data import Table, read
+from bottega.scale.source import source
 from bottega.workbench.drawn import SAMPLE, draw_table
 from bottega.workbench.memory import is_larger_than_memory
 
-__all__ = ["ROWS", "as_table"]
-
-ROWS = 50_000  # of a chunk
+__all__ = ["as_table"]
 
 
 def as_table(
@@ -33,9 +32,9 @@ def as_table(
     such role. A Table that is aimed at another target keeps its kinds, weights, groups and times.
     """
     if isinstance(data, str | os.PathLike) and is_larger_than_memory(data):
-        data = chunks(data, target=_named_target(target), rows=ROWS)
+        data = source(data, target=_named_target(target))
     if isinstance(data, RowSource):
-        return draw_table(data, sample, target=target, task=task, seed=seed, **roles)  # type: ignore[arg-type]
+        return draw_table(data, sample, target=target, task=task, seed=seed, **roles)
     roles = {name: value for name, value in roles.items() if value is not None}
     if isinstance(data, Table):
         if target is None and data.target is None:

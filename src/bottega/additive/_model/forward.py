@@ -19,7 +19,7 @@ from bottega.additive._model.leave_one_out import class_shares
 from bottega.additive._model.work import PenalizedWork, block_columns
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._terms.blocks import Block
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray
 
 __all__ = ["ScoreTest", "score_tests"]

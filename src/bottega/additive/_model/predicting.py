@@ -13,7 +13,7 @@ from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.core.errors import InputError
 from bottega.core.loaded import insist
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray
 
 __all__ = ["AdditivePredictions"]

@@ -17,8 +17,7 @@ from bottega.additive._terms.one_sided import OneSided
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.core.errors import InputError
 from bottega.core.families import NegativeBinomial
-from bottega.core.moments import split_rows
-from bottega.core.rows import Rows
+from bottega.core.rows import Rows, split_rows
 from bottega.core.typing import FloatArray
 
 __all__ = ["PenalizedWork", "block_columns", "make_engine", "offset_of", "predictors"]

@@ -9,7 +9,7 @@ import numpy as np
 from bottega.additive._penalized.bins import Binning
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray
 
 __all__ = ["RowSums", "binned_sets"]

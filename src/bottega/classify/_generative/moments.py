@@ -12,8 +12,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.core.moments import split_rows
 from bottega.core.parallel import in_threads, spare_threads
+from bottega.core.rows import split_rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 

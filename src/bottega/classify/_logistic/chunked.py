@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils import compute_class_weight
 
 from bottega.classify._logistic.held_rows import ChunkRows, HeldRows
 from bottega.classify._logistic.work import LikelihoodWork, LogisticDescent, PreparedLikelihood
 from bottega.core.chunks import CheckedChunks
+from bottega.core.class_factors import class_factors
 from bottega.core.moments import Moments
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.validate import check_columns
@@ -56,8 +56,8 @@ class ChunkedLikelihood(LikelihoodWork):
         each = moments.by_class()
         self.factor = np.ones(len(each))
         if class_weight is not None:
-            labels = np.repeat(chunks.classes, [one.count for one in each])
-            self.factor = compute_class_weight(class_weight, classes=chunks.classes, y=labels)
+            counts = np.array([one.count for one in each])
+            self.factor = class_factors(class_weight, chunks.classes, counts)
         weights = np.array([one.weight for one in each])
         super().__init__(sum(one.count for one in each), weights * self.factor)
 

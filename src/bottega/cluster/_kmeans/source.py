@@ -10,8 +10,8 @@ import numpy as np
 
 from bottega.cluster._kernels.rows import column_sums
 from bottega.core.chunks import CheckedChunks, parts_of
-from bottega.core.moments import split_rows
 from bottega.core.parallel import answers_in_turn, in_threads, spare_threads
+from bottega.core.rows import split_rows
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 

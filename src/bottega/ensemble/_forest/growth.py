@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from bottega.core import progress
-from bottega.core.moments import split_rows
 from bottega.core.parallel import available_cores, in_threads
+from bottega.core.rows import split_rows
 from bottega.core.seeds import seeds_of
 from bottega.core.stored import stored
 from bottega.core.typing import Array, FloatArray, IntArray

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
-from bottega.core.moments import Moments, split_rows
+from bottega.core.moments import Moments
+from bottega.core.rows import split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.core.validate import check_columns

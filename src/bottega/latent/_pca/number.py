@@ -6,7 +6,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from bottega.core.errors import InputError
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray
 from bottega.latent._pca.decomposed import Directions
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.signs import signed
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray

@@ -8,8 +8,9 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from bottega.core.deal import scramble
-from bottega.core.moments import Moments, split_rows
+from bottega.core.moments import Moments
 from bottega.core.parallel import in_threads
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._kernels.observed import column_sums, fill
 from bottega.latent._ppca.latent_normal import LatentNormal, block_rows, posterior_of_rows

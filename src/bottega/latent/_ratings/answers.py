@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from bottega.core.errors import DataWarning, InputError, ParameterError, did_you_mean, warn_caller
 from bottega.core.estimator import Unweighted
 from bottega.core.frames import is_frame
-from bottega.core.moments import split_rows
 from bottega.core.params import Integer
+from bottega.core.rows import split_rows
 from bottega.core.tables import Summary
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.latent._ratings.observed import (

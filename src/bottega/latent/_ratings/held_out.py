@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.folds import Fold
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray
 from bottega.latent._ratings.observed import Ratings
 from bottega.latent._ratings.problem import FactorPair, FactorProblem, RatingsPenalty, fitted_pairs

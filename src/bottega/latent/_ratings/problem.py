@@ -8,8 +8,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bottega.core.lazy import cached_property
-from bottega.core.moments import split_rows
 from bottega.core.parallel import in_threads, spare_threads
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray, IntArray
 from bottega.latent._kernels.ratings_descent import fitted_entries
 from bottega.latent._kernels.ratings_exact import solve_rows

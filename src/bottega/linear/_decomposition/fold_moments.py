@@ -13,7 +13,8 @@ from scipy.sparse import csr_array
 
 from bottega.core.judge import for_folds, judge_held_out
 from bottega.core.losses import Loss
-from bottega.core.moments import Moments, split_rows
+from bottega.core.moments import Moments
+from bottega.core.rows import split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from bottega.core.judge import LossSums
 from bottega.core.losses import SQUARED_ERROR, Loss
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray
 from bottega.linear._decomposition.spectrum import Spectrum
 

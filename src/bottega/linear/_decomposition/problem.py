@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.moments import Moments, split_rows
-from bottega.core.rows import Rows
+from bottega.core.moments import Moments
+from bottega.core.rows import Rows, split_rows
 from bottega.core.sparse import SMALL, is_large_sparse
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray

@@ -18,8 +18,7 @@ from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
 from bottega.core.linear_smoother import Intervals
-from bottega.core.moments import split_rows
-from bottega.core.rows import Rows, check_weight
+from bottega.core.rows import Rows, check_weight, split_rows
 from bottega.core.stored import stored
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray

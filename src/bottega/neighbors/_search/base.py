@@ -14,10 +14,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 from bottega.core.errors import InputError, ParameterError, warn_caller
 from bottega.core.loaded import insist, insist_on_length
 from bottega.core.losses import Loss
-from bottega.core.moments import split_rows
 from bottega.core.parallel import at_most
 from bottega.core.params import Auto, Choice, Integer, Jobs, Parameter
-from bottega.core.rows import Rows
+from bottega.core.rows import Rows, split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.validate import refuse_doubled_names, refuse_masked

@@ -8,8 +8,8 @@ from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
 from bottega.core.errors import InputError
-from bottega.core.moments import split_rows
 from bottega.core.parallel import spare_threads
+from bottega.core.rows import split_rows
 from bottega.core.threads import openmp_in
 from bottega.core.typing import BoolArray, FloatArray, IntArray
 from bottega.neighbors._kernels.distances import EUCLIDEAN

@@ -9,8 +9,8 @@ from sklearn.metrics import DistanceMetric, pairwise_distances
 from sklearn.utils.validation import check_array
 
 from bottega.core.errors import InputError
-from bottega.core.moments import split_rows
 from bottega.core.parallel import available_cores, in_threads
+from bottega.core.rows import split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray

@@ -1,19 +1,21 @@
 """Inputs of a network in chunks: what stands in the place of a matrix, and is read in passes."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from bottega.core.chunked import NO_ROWS
 from bottega.core.chunks import CheckedChunks
+from bottega.core.errors import InputError
+from bottega.core.gathered import joined_responses
 from bottega.core.passes import ShuffledPasses, pass_in_order
 from bottega.core.rows import check_weight
-from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["ChunkInputs", "center_and_scale_of"]
+__all__ = ["ChunkInputs"]
 
 _HELD = 50_000  # rows that judge the epochs, at most: they are kept in memory
-_CONSTANT = 1e-12  # relative spread of a column that is constant
 
 
 class ChunkInputs:
@@ -53,13 +55,9 @@ class ChunkInputs:
         for _, y, w in checked:
             responses.append(y)
             weights.append(w)
-        y = np.concatenate(responses) if responses else np.zeros((0, 1))
-        weight = None
-        if any(each is not None for each in weights):
-            pairs = zip(weights, responses, strict=True)
-            weight = np.concatenate([np.ones(len(y)) if w is None else w for w, y in pairs])
-        if factor is not None:
-            weight = factor[y] if weight is None else factor[y] * weight
+        if not responses:
+            raise InputError(NO_ROWS)
+        y, weight = joined_responses(responses, weights, factor)
         inputs = cls(ShuffledPasses(checked), checked, len(y))
         return inputs, y, None if weight is None else check_weight(weight, len(y))
 
@@ -115,32 +113,3 @@ class ChunkInputs:
     def iter_columns(self) -> Iterator[FloatArray]:
         """Yield the columns, a few with each pass."""
         return self._checked.iter_columns() if self._index is None else iter(self.matrix().T)
-
-
-def center_and_scale_of(
-    blocks: Iterable[tuple[FloatArray, FloatArray | None]],
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return what `bottega.neural._network.tables.center_and_scale` does, of blocks and weights."""
-    unit: Any = None
-    mean: Any = 0.0
-    total: Any = 0.0
-    squares: Any = 0.0
-    largest: Any = 0.0
-    complete: Any = True
-    for X, weight in blocks:
-        known = ~np.isnan(X)
-        size = np.max(np.abs(X), axis=0, initial=0.0, where=known)
-        if unit is None:  # in which squares neither vanish nor overflow
-            unit = np.where(size > 0, size, 1.0)
-        largest, complete = np.maximum(largest, size), complete & known.all(axis=0)
-        Z = np.where(known, X / unit, 0.0)
-        w = known.astype(np.float64) if weight is None else known * weight[:, None]
-        new = w.sum(axis=0)
-        shared = np.where(total + new > 0, total + new, 1.0)
-        own = (w * Z).sum(axis=0) / np.where(new > 0, new, 1.0)
-        gap = own - mean
-        squares = squares + (w * (Z - own) ** 2).sum(axis=0) + gap**2 * total * new / shared
-        mean, total = mean + gap * new / shared, total + new
-    spread = np.sqrt(squares / np.where(total > 0, total, 1.0)) * unit
-    scale = np.where(spread > _CONSTANT * largest, spread, 1.0)
-    return mean * unit, scale, np.asarray(complete)

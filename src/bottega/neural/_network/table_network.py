@@ -1,7 +1,6 @@
 """Networks of dense layers on the rows of a table: what the classifier and the regressor share."""
 
 from collections.abc import Mapping
-from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -24,9 +23,9 @@ from bottega.core.sparse import small_as_dense
 from bottega.core.typing import Array, FloatArray
 from bottega.core.validate import check_response, read_response
 from bottega.data.mixed_inputs import MixedInputs
-from bottega.neural._network.chunk_inputs import ChunkInputs, center_and_scale_of
+from bottega.neural._network.chunk_inputs import ChunkInputs
 from bottega.neural._network.estimator import Network
-from bottega.neural._network.tables import TableScale
+from bottega.neural._network.tables import TableScale, center_and_scale_of
 
 if TYPE_CHECKING:
     from bottega.neural._network.work import NetworkWork
@@ -84,7 +83,11 @@ class TabularNetwork(Network, Gathered):
         self.columns_in_ = MixedInputs(self.categorical_features)
         matrix = self._refuse_missing(self.columns_in_.fit(self, small_as_dense(X)))
         check_consistent_length(matrix, y)
+        self._check_responses(y)
         return matrix, y
+
+    def _check_responses(self, y: Array) -> None:
+        """Refuse responses that the loss does not go with."""
 
     def _check_new(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -134,10 +137,7 @@ class TabularNetwork(Network, Gathered):
     def _reader_of_chunks(self, first: Any) -> Any:
         self.columns_in_ = MixedInputs(self.categorical_features)
         self.columns_in_.fit(self, first)
-        plain = all(kind == "number" for kind in self.columns_in_.kinds)
-        if plain and all(levels is None for levels in self.columns_in_.levels):
-            return None
-        return partial(self.columns_in_.read, self, learn=True)
+        return self.columns_in_.reader(self)
 
     def _gather(self, checked: CheckedChunks) -> Rows:
         for name, asked in {
@@ -154,6 +154,7 @@ class TabularNetwork(Network, Gathered):
         inputs, y, weight = ChunkInputs.of(checked, factors_of_classes(self, checked))
         if is_regressor(self):
             check_response(y)
+        self._check_responses(y)
         self._check_batch_size(len(y))
         self._start_drawing()
         self._vector = checked.y_ndim == 1

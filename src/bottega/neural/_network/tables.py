@@ -1,13 +1,15 @@
 """Rows of a table as a network takes them: standard units, masks of what is missing, codes."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from bottega.core.stored import stored
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 
-__all__ = ["FARTHEST", "TableScale", "TargetScale", "center_and_scale"]
+__all__ = ["FARTHEST", "TableScale", "TargetScale", "center_and_scale", "center_and_scale_of"]
 
 FARTHEST = 1e6  # standard deviations: squares of farther numbers overflow in single precision
 
@@ -32,17 +34,36 @@ def center_and_scale(
             spread = np.sqrt(np.einsum("ij,ij->j", Z, Z) / len(X))
             constant = spread <= _CONSTANT * unit
             return mean, np.where(constant, 1.0, spread), np.ones(X.shape[1], dtype=bool)
-    known = ~np.isnan(X)
-    unit = np.max(np.abs(X), axis=0, initial=0.0, where=known)
-    unit = np.where(unit > 0, unit, 1.0)
-    Z = np.where(known, X / unit, 0.0)
-    w = known if weight is None else known * weight[:, None]
-    total = w.sum(axis=0)
-    total = np.where(total > 0, total, 1.0)
-    mean = (w * Z).sum(axis=0) / total
-    spread = np.sqrt((w * (Z - mean) ** 2).sum(axis=0) / total)
-    scale = np.where(spread > _CONSTANT, spread * unit, 1.0)
-    return mean * unit, scale, np.asarray(known.all(axis=0))
+    return center_and_scale_of([(X, weight)])
+
+
+def center_and_scale_of(
+    blocks: Iterable[tuple[FloatArray, FloatArray | None]],
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return what `center_and_scale` does, of rows that come in blocks with their weights."""
+    unit: Any = None
+    mean: Any = 0.0
+    total: Any = 0.0
+    squares: Any = 0.0
+    largest: Any = 0.0
+    complete: Any = True
+    for X, weight in blocks:
+        known = ~np.isnan(X)
+        size = np.max(np.abs(X), axis=0, initial=0.0, where=known)
+        if unit is None:  # in which squares neither vanish nor overflow
+            unit = np.where(size > 0, size, 1.0)
+        largest, complete = np.maximum(largest, size), complete & known.all(axis=0)
+        Z = np.where(known, X / unit, 0.0)
+        w = known.astype(np.float64) if weight is None else known * weight[:, None]
+        new = w.sum(axis=0)
+        shared = np.where(total + new > 0, total + new, 1.0)
+        own = (w * Z).sum(axis=0) / np.where(new > 0, new, 1.0)
+        gap = own - mean
+        squares = squares + (w * (Z - own) ** 2).sum(axis=0) + gap**2 * total * new / shared
+        mean, total = mean + gap * new / shared, total + new
+    spread = np.sqrt(squares / np.where(total > 0, total, 1.0)) * unit
+    scale = np.where(spread > _CONSTANT * largest, spread, 1.0)
+    return mean * unit, scale, np.asarray(complete)
 
 
 @stored

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.lazy import cached_property
-from bottega.core.moments import split_rows
+from bottega.core.rows import split_rows
 from bottega.core.scratch import scratch_array
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.tree._grow.bins import MISSING, Bins

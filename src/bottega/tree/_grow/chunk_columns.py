@@ -11,22 +11,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier, is_regressor
+from sklearn.base import is_regressor
 
 from bottega.core.chunked import NO_ROWS
 from bottega.core.chunks import CheckedChunks
 from bottega.core.class_factors import factors_of_classes
 from bottega.core.errors import InputError
-from bottega.core.gathered import Gathered
+from bottega.core.gathered import Gathered, joined_responses
 from bottega.core.rows import check_weight
-from bottega.core.scratch import scratch_array
+from bottega.core.scratch import FEW_NUMBERS, scratch_array
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.core.validate import check_response
 from bottega.tree._grow.binned_columns import BinnedColumns
 from bottega.tree._grow.bins import Bins, rows_to_learn_from
 from bottega.tree._grow.column_reader import ColumnReader
-
-_FEW = 1 << 22  # numbers that are kept from the first pass
 
 
 class ColumnChunks(Gathered):
@@ -56,16 +54,8 @@ def gather_columns(
         facts.add(*found)
     if not facts.count:
         raise InputError(NO_ROWS)
-    y = np.concatenate(facts.y)
-    weight = None
-    if any(each is not None for each in facts.weight):
-        pairs = zip(facts.weight, facts.y, strict=True)
-        weight = np.concatenate([np.ones(len(y)) if w is None else w for w, y in pairs])
-    if is_classifier(estimator):
-        factor = factors_of_classes(estimator, checked)
-        if factor is not None:
-            weight = factor[y] if weight is None else factor[y] * weight
-    elif is_regressor(estimator):
+    y, weight = joined_responses(facts.y, facts.weight, factors_of_classes(estimator, checked))
+    if is_regressor(estimator):
         y = y[:, 0]
         check_response(y)
     if weight is not None and not np.all(weight > 0):
@@ -80,7 +70,15 @@ def facts_of_block(X: FloatArray, y: Any, w: Any, *, keep: bool) -> tuple[Any, .
     """Return what the first pass wants to know of a chunk; its inputs to `keep` where few."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     marks = np.all((X == 0) | (X == 1) | np.isnan(X), axis=0)
-    return X if keep and X.size <= _FEW else None, low, high, np.isnan(X).any(axis=0), marks, y, w
+    return (
+        X if keep and X.size <= FEW_NUMBERS else None,
+        low,
+        high,
+        np.isnan(X).any(axis=0),
+        marks,
+        y,
+        w,
+    )
 
 
 @dataclass
@@ -103,7 +101,7 @@ class ChunkedColumnFacts:
         self.missing, self.marks = self.missing | missing, self.marks & marks
         self.y.append(y)
         self.weight.append(w)
-        if X is None or self.count * len(low) > _FEW:
+        if X is None or self.count * len(low) > FEW_NUMBERS:
             self.X = None
         elif self.X is not None:
             self.X.append(X)
@@ -145,9 +143,9 @@ class ChunkColumns:
         low, high = np.nan_to_num(facts.low), np.nan_to_num(facts.high)
         return low, high, facts.missing, self.n_levels
 
-    def are_marks(self) -> BoolArray:
-        """Return which columns hold nothing but 0, 1 and missing values."""
-        return np.asarray(self._facts.marks)
+    def are_marks(self, at: IntArray) -> BoolArray:
+        """Return which of some columns hold nothing but 0, 1 and missing values."""
+        return np.asarray(self._facts.marks)[at]
 
     def iter_columns(self) -> Iterator[FloatArray]:
         """Yield the columns, a few with each pass over the chunks."""
