@@ -5,8 +5,9 @@ Symbols
 T        the rows of a block, one below the other in columns (q, BLOCK)
 M        centres (L, q); q is p filled up with zeros to a multiple of four, L is K filled up with
          an infinite centre to a multiple of two
-near     squared distances of the rows to two centres; distances to the nearest centre, and to the
-         nearest other one (4, BLOCK)
+near     squared distances of the rows to two centres (2, BLOCK)
+first    distances to the nearest centre (BLOCK)
+second   distances to the nearest other one (BLOCK)
 best     the nearest centre, the first among equals (BLOCK)
 
 All loops over a block have one length and no branches: the processor works on many rows at a time.
