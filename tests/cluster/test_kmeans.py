@@ -510,3 +510,19 @@ def test_dates_beside_numbers_are_named():
     frame = pd.DataFrame({"n": np.arange(6.0), "day": pd.date_range("2020-01-01", periods=6)})
     with pytest.raises(InputError, match="Column 'day' of X holds dates"):
         KMeans(2).fit(frame)
+
+
+def test_rows_that_are_tiny_beside_an_outlier_get_their_nearest_centres():
+    X = np.vstack([blobs(300), [[1e150] * 3]])  # beside it, distances vanish in single precision
+    model = KMeans(4, random_state=0).fit(X)
+    far = ((X[:, None] - model.cluster_centers_[None]) ** 2).sum(axis=2)
+    np.testing.assert_array_equal(far.argmin(axis=1), model.labels_)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-4])
+def test_equal_rows_do_not_fill_empty_clusters_for_ever(tol):
+    X = np.repeat(np.random.default_rng(0).normal(size=(4, 7)), 50, axis=0)
+    with pytest.warns(DataWarning, match="2 of 6 clusters are empty"):  # and no other warning
+        model = KMeans(6, tol=tol, random_state=0).fit(X)
+    assert len(np.unique(model.labels_)) == 4

@@ -28,6 +28,17 @@ def relative(found, expected):
     return float(np.max(np.abs(found - expected) / size))
 
 
+def test_means_that_are_large_beside_the_spread_cost_no_digits():
+    rng = np.random.default_rng(0)
+    X = 1e8 + 1e-2 * rng.normal(size=(900, 2))
+    total = Moments()
+    for part in split_rows(900, 50):
+        total.merge(Moments().update(X[part]))
+    mean, scatter = exact_moments(X, np.ones(900))
+    assert relative(total.scatter, scatter) < 1e-12
+    np.testing.assert_allclose(total.mean, mean.astype(float), rtol=1e-15)
+
+
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 10_000),

@@ -50,5 +50,6 @@ def test_it_is_stored_and_held_out_and_learnt_in_blocks():
 
 
 def test_other_numbers_than_0_and_1_are_refused():
-    with pytest.raises(InputError, match=r"y has 4 columns.*other numbers than 0 and 1"):
-        NetworkClassifier().fit(X, LABELS * np.arange(4))
+    for other in (LABELS * np.arange(4), LABELS * 2):  # also where they are two numbers
+        with pytest.raises(InputError, match=r"y has 4 columns.*other numbers than 0 and 1"):
+            NetworkClassifier().fit(X, other)

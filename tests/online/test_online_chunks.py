@@ -106,3 +106,13 @@ def test_what_needs_all_rows_is_refused():
         OnlineRidge().fit_chunks([(X[:0], Y[:0])])
     with pytest.raises(InputError, match="a generator can only be iterated over once"):
         OnlineRidge().fit_chunks((X, Y) for _ in range(1))
+
+
+@pytest.mark.parametrize("model", [Perceptron(), OnlineGradientDescentClassifier()])
+def test_labels_that_are_missing_or_count_for_nothing_are_named(model):
+    with pytest.raises(InputError, match="no rows to fit"):
+        model.fit_chunks(cut([0, 50, N], X, LABEL, np.zeros(N)))
+    gap = LABEL.astype(object)
+    gap[60] = None
+    with pytest.raises(InputError, match="Chunk 2 cannot be used: y has 1 missing label"):
+        model.fit_chunks(cut([0, 50, N], X, gap))

@@ -136,3 +136,15 @@ def test_a_file_that_changes_after_the_source_was_made(frame, tmp_path):
     frame.drop(columns="c").to_parquet(tmp_path / "1.parquet")
     with pytest.raises(InputError):
         Ridge(alpha=1.0).fit(rows)
+
+
+def test_missing_labels_of_a_late_chunk_are_named():
+    X, label = np.arange(12.0)[:, None], np.array(["no", "yes"] * 6, dtype=object)
+    label[9] = None
+    chunks = [(X[:6], label[:6]), (X[6:], label[6:])]
+    with pytest.raises(InputError, match="Chunk 2 cannot be used: y has 1 missing label"):
+        LinearDiscriminant().fit_chunks(chunks)
+    weight = np.where(np.arange(12) < 6, 0.0, 1.0)
+    label[9] = "yes"
+    chunks = [(X[:6], label[:6], weight[:6]), (X[6:], label[6:], weight[6:])]
+    assert LinearDiscriminant().fit_chunks(chunks).classes_.tolist() == ["no", "yes"]

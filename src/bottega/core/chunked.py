@@ -19,6 +19,7 @@ from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.parallel import at_most
 from bottega.core.parts import RowSource, at_first_sight, hold_chunks
 from bottega.core.threads import one_thread
+from bottega.core.validate import refuse_missing_labels
 
 __all__ = ["NO_ROWS", "Chunked"]
 
@@ -145,6 +146,8 @@ class Chunked(Estimator):
         if is_classifier(self):
             seen = [(y, w)] if guess else _responses(chunks)
             self.classes_ = _classes_of(seen) if held is None else _classes_held(held)
+            if not len(self.classes_):
+                raise UnforeseenClass("No row counts.") if guess else InputError(NO_ROWS)
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
         gaps, read = get_tags(self).input_tags.allow_nan, self._reader_of_chunks(X)
@@ -205,8 +208,12 @@ def _responses(chunks: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
 def _classes_of(responses: Iterable[tuple[Any, Any]]) -> Any:
     """Return the classes among the rows that count, sorted."""
     found: Any = None
-    for y, w in responses:
+    for number, (y, w) in enumerate(responses, start=1):
         labels = np.asarray(y)
+        try:
+            refuse_missing_labels(labels)
+        except InputError as error:
+            raise InputError(f"Chunk {number} cannot be used: {error}") from error
         here = np.unique(labels if w is None else labels[np.asarray(w) > 0])
         found = here if found is None else np.union1d(found, here)
     return found

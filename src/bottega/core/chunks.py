@@ -23,7 +23,7 @@ from bottega.core.parts import of_blocks
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
-from bottega.core.validate import naming_texts, refuse_masked
+from bottega.core.validate import naming_texts, refuse_masked, refuse_missing_labels
 
 __all__ = ["CheckedChunks", "Mergeable", "is_empty", "parts_of"]
 
@@ -271,6 +271,8 @@ class CheckedChunks:
         if self.y_ndim == 0:
             return check_array(X, **how), y
         number = self.classes is None
+        if not number:
+            refuse_missing_labels(y)
         found: tuple[Any, Any] = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return found
 

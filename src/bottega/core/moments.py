@@ -19,7 +19,8 @@ class Moments:
     """Count, weight, mean and scatter of the columns of ``[X, y]``.
 
     The scatter is the (weighted) sum of squares and products about the mean. Blocks are reduced
-    about their own mean and merged by the pairwise formula, so no large sums cancel.
+    about their own mean and merged by the pairwise formula, so no large sums cancel. Of means that
+    are large beside the spread the digits that a number cannot hold are kept, too.
 
     Attributes
     ----------
@@ -32,6 +33,8 @@ class Moments:
     p : int
         Number of columns of X.
     mean : ndarray of shape (d,)
+    beyond : ndarray of shape (d,)
+        What rounding left out of the mean.
     scatter : ndarray of shape (d, d)
 
     Examples
@@ -49,6 +52,7 @@ class Moments:
         self.log_weights = 0.0
         self.p = 0
         self.mean: FloatArray = np.zeros(0)
+        self.beyond: Any = 0.0
         self.scatter: FloatArray = np.zeros((0, 0))
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
@@ -94,31 +98,40 @@ class Moments:
             correction = w @ rows / weight
             rows -= correction
             scatter = (rows * w[:, None]).T @ rows
-        self._absorb(count, weight, mean + correction, scatter)
+        self._absorb(count, weight, *_rounded(mean, correction), scatter)
 
     def merge(self, other: Self) -> Self:
         """Take in the moments of other rows."""
         if not other.count:
             return self
         self.p, self.log_weights = other.p, self.log_weights + other.log_weights
-        return self._absorb(other.count, other.weight, other.mean, other.scatter)
+        return self._absorb(other.count, other.weight, other.mean, other.beyond, other.scatter)
 
-    def _absorb(self, count: int, weight: float, mean: FloatArray, scatter: FloatArray) -> Self:
+    def _absorb(
+        self, count: int, weight: float, mean: FloatArray, beyond: Any, scatter: FloatArray
+    ) -> Self:
         if not self.count:
             self.count, self.weight = count, weight
-            self.mean, self.scatter = mean.copy(), scatter.copy()
+            self.mean, self.beyond, self.scatter = mean.copy(), beyond, scatter.copy()
             return self
         if len(mean) != len(self.mean):
             raise InputError(
                 f"Chunks differ in their columns: {len(self.mean)} so far, {len(mean)} now."
             )
         total = self.weight + weight
-        gap = mean - self.mean
+        gap = (mean - self.mean) + (beyond - self.beyond)
         self.scatter = self.scatter + scatter + np.outer(gap, gap) * (self.weight * weight / total)
-        self.mean = self.mean + gap * (weight / total)
+        self.mean, self.beyond = _rounded(self.mean, self.beyond + gap * (weight / total))
         self.count, self.weight = self.count + count, total
         return self
 
     def covariance(self, ddof: int = 1) -> FloatArray:
         """Return the covariance matrix of the columns."""
         return self.scatter / (self.weight - ddof)
+
+
+def _rounded(mean: FloatArray, step: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a sum, and what rounding left out of it; the step is the smaller one, as a rule."""
+    total = mean + step
+    moved = total - mean
+    return total, (mean - (total - moved)) + (step - moved)

@@ -34,11 +34,12 @@ from bottega.cluster._kernels.nearest import BLOCK, two_nearest
 
 SLACK = 1e-6
 EPS = 1.2e-7  # twice the rounding of a number of size one to single precision
+TINY = 1e-37  # what single precision holds in full; a bound from above must not vanish
 
 
 @kernel
 def squared_distance(X, i, shift, C, k):
-    """Return the squared distance of row i to centre k, to the last bit on every processor."""
+    """Return the squared distance of row i to centre k, the same to the last bit everywhere."""
     total = 0.0
     for j in range(X.shape[1]):
         gap = X[i, j] - shift[j] - C[k, j]
@@ -104,7 +105,7 @@ def assign_rows(X, w, shift, C, M, scale, steps, label, upper, lower, S, N):
                         k = c
                     low = min(low, max(up, value))
                     up = min(up, value)
-                up = np.sqrt(up) * scale * (1.0 + SLACK)
+                up = np.sqrt(up) * scale * (1.0 + SLACK) + TINY
                 low = np.sqrt(low) * scale * (1.0 - SLACK)
             upper[i] = up
             lower[i] = low

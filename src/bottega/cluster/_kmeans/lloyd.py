@@ -15,6 +15,7 @@ __all__ = ["AssignedRows", "Clustering", "assign", "lloyd"]
 
 _KEPT = 2**25  # rows for which bounds are kept (12 bytes each); further ones have none
 _AGAIN = 16  # passes after which sums are made anew, so that no rounding gathers in them
+_SAME = 1e-22  # squared distance to a centre, beside that to the shift, that rounding may leave
 _SPARE = 64  # further rows to choose from where clusters are empty and rows are equal
 
 
@@ -256,8 +257,10 @@ def _reseed(
     taken: list[FloatArray] = []
     filled = 0
     for far, row, old, weight, x in passes.farthest(C, len(empty) + _SPARE):
-        if not empty or far <= 0.0:
+        if not empty:
             break
+        if far <= _SAME * (x @ x):
+            continue
         if (N + fresh_N)[old] < 2 or any(np.array_equal(x, other) for other in taken):
             continue
         k = empty.pop(0)

@@ -28,7 +28,7 @@ class SeveralLabels(LabelNetwork):
         self._several = y.ndim == 2
         if not self._several:
             return super()._read_classes(y)
-        if type_of_target(y) != "multilabel-indicator":
+        if type_of_target(y) != "multilabel-indicator" or np.any((y != 0) & (y != 1)):
             raise InputError(
                 f"y has {y.shape[1]} columns, which are read as labels that a row has or has not, "
                 "and holds other numbers than 0 and 1; give one column of classes, or columns of 0 "
