@@ -145,9 +145,9 @@ class ChunkColumns:
         low, high = np.nan_to_num(facts.low), np.nan_to_num(facts.high)
         return low, high, facts.missing, self.n_levels
 
-    def are_marks(self) -> BoolArray:
-        """Return which columns hold nothing but 0, 1 and missing values."""
-        return np.asarray(self._facts.marks)
+    def are_marks(self, at: IntArray) -> BoolArray:
+        """Return which of some columns hold nothing but 0, 1 and missing values."""
+        return np.asarray(self._facts.marks)[at]
 
     def iter_columns(self) -> Iterator[FloatArray]:
         """Yield the columns, a few with each pass over the chunks."""
