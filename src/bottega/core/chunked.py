@@ -19,6 +19,7 @@ from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.parallel import at_most
 from bottega.core.parts import RowSource, at_first_sight, hold_chunks
 from bottega.core.threads import one_thread
+from bottega.core.validate import refuse_missing_labels
 
 __all__ = ["NO_ROWS", "Chunked"]
 
@@ -131,7 +132,10 @@ class Chunked(Estimator):
         if not (target.required or is_classifier(self) or is_regressor(self)):
             y = None
         if y is None and target.required:
-            raise InputError(f"{type(self).__name__} requires y: give chunks of (X, y).")
+            raise InputError(
+                f"{type(self).__name__} requires y: give chunks of (X, y), or name the "
+                "column in bottega.scale.source(data, target=...)."
+            )
         if np.ndim(y) > 1 and not target.multi_output:
             raise InputError(f"y must have one axis; the first chunk's has {np.ndim(y)}.")
         # Sets the number of columns and their names; the rows are checked chunk by chunk.
@@ -203,6 +207,7 @@ def _classes_of(responses: Iterable[tuple[Any, Any]]) -> Any:
     found: Any = None
     for y, w in responses:
         labels = np.asarray(y)
+        refuse_missing_labels(labels)
         here = np.unique(labels if w is None else labels[np.asarray(w) > 0])
         found = here if found is None else np.union1d(found, here)
     return found
