@@ -96,6 +96,10 @@ def test_error_words():
         Real(0, open_low=True).check("Ridge", "alpha", -1)
     with pytest.raises(ParameterError, match=r"one of 'auto', or a whole number in \[1, inf\)"):
         Auto(Integer(1)).check("Nearest", "k", 0)
+    with pytest.raises(ParameterError, match=r"'lbfgs', 'sgd'\. Did you mean 'lbfgs'\?$"):
+        Choice("lbfgs", "sgd").check("Network", "solver", "L-BFGS")
+    with pytest.raises(ParameterError, match=r"Did you mean 'auto'\?$"):
+        Auto(Integer(1)).check("Nearest", "k", "atuo")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from bottega.additive import AdditiveModel
+from bottega.classify import NaiveBayes
 from bottega.core import BaselineRegressor
 from bottega.core.errors import DataWarning, InputError
 from bottega.linear import Lasso, LeastSquares, RecursiveLeastSquares
@@ -141,3 +142,11 @@ def test_numbers_among_objects_are_a_response():
     X, y = np.arange(10.0)[:, None], np.arange(10.0)
     fitted = LeastSquares().fit(X, y.astype(object))
     np.testing.assert_allclose(fitted.predict(X), y, atol=1e-12)
+
+
+@pytest.mark.parametrize("gap", [None, np.nan, pd.NA])
+def test_missing_labels_are_told_in_memory_and_in_chunks(gap):
+    X, y = np.arange(8.0).reshape(-1, 1), np.array(["a", "b", gap, "a"] * 2, dtype=object)
+    for fit in (lambda m: m.fit(X, y), lambda m: m.fit_chunks([(X[:4], y[:4]), (X[4:], y[4:])])):
+        with pytest.raises(InputError, match=r"missing labels? \(None, NaN or NA\).*in row 2 "):
+            fit(NaiveBayes())

@@ -56,7 +56,10 @@ def findings(table, code):
         ("$5 €", ".", None),
         ("--5", ".", None),
         ("(5", ".", None),
-        ("3 kg", ".", None),
+        ("3 kg", ".", 3),
+        ("1.200,5 m²", ",", 1200.5),
+        ("€ 3 kg", ".", None),
+        ("3 keg", ".", None),
         ("2020-01-01", ".", None),
         ("1.2.2020", ",", None),
         ("", ".", None),
@@ -184,6 +187,18 @@ def test_several_currencies_are_no_numbers(make):
     assert Table(frame, target="y").kinds["x"] == "category"
 
 
+def test_numbers_of_one_unit_are_numbers(make):
+    x = {
+        "weight": ["84,9 kg", "70,25 kg", "n/d", "61 kg"],
+        "size": ["250 g", "1 kg", "2 kg", "90 g"],
+    }
+    table = Table(make({**x, "y": [1.0, 2, 3, 5]}), target="y")
+    assert table.kinds == {"weight": "number", "size": "category"}  # kg and g do not compare
+    rows = writing(["1,000 kg", "970 kg", "1,030 kg"])
+    assert (list(rows.values.values()), rows.sure) == ([1000, 970, 1030], True)
+    assert list(writing(x["weight"]).values.values()) == [84.9, 70.25, 61]
+
+
 def test_a_target_that_is_written(make):
     frame = make({"x": [1.0, 2.0, 4.0], "y": ["$1,000", "$970", "$1,030"]})
     table = Table(frame, target="y")
@@ -260,7 +275,7 @@ def test_a_slip_among_few_numbers_is_missing(make):
     assert [f.column for f in table.warnings if f.code == "mixed"] == ["rooms"]
 
 
-@pytest.mark.parametrize("word", ["-", "n/a", "#N/A", "Unknown", "--", "."])
+@pytest.mark.parametrize("word", ["-", "n/a", "N.D.", "#N/A", "Unknown", "--", "."])
 def test_words_that_mean_missing_are_missing_whatever_their_share(make, word):
     texts = [word if i % 3 else f"{i % 12 / 4}" for i in range(60)]
     y = np.sin(np.arange(60.0) ** 2)
@@ -299,6 +314,17 @@ def test_dates_in_several_formats_are_left_out(make):
     assert table.features == ("x",)
     (finding,) = findings(table, "date_format")
     assert "looks like dates" in finding.message
+
+
+def test_many_dates_beside_other_words_are_left_out(make):
+    days = [f"{1 + i % 28:02}/{1 + i % 12:02}/{2000 + i % 20}" for i in range(0, 120)]
+    days[::5] = [f"{i} Mar 2019" for i in range(24)]
+    rest = {"x": np.sin(np.arange(120.0) ** 2), "y": np.cos(np.arange(120.0) ** 2)}
+    table = Table(make({"d": days, **rest}), target="y")
+    assert table.features == ("x",)
+    assert findings(table, "date_format")
+    days = ["2019-03-01", "2019-06-01", "later"] * 40  # few: labels
+    assert Table(make({"d": days, **rest}), target="y").kinds["d"] == "category"
 
 
 def test_many_words_among_numbers_are_labels(make):

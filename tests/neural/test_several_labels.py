@@ -49,7 +49,16 @@ def test_it_is_stored_and_held_out_and_learnt_in_blocks():
             blocks.partial_fit(X, other)
 
 
-def test_other_numbers_than_0_and_1_are_refused():
-    for other in (LABELS * np.arange(4), LABELS * 2):  # also where they are two numbers
-        with pytest.raises(InputError, match=r"y has 4 columns.*other numbers than 0 and 1"):
-            NetworkClassifier().fit(X, other)
+def test_other_values_than_0_and_1_are_refused():
+    with pytest.raises(InputError, match=r"y has 4 columns.* and holds [23]; give one column"):
+        NetworkClassifier().fit(X, LABELS * np.arange(4))
+    with pytest.raises(InputError, match=r"y has 4 columns.* and holds 2; give one column"):
+        NetworkClassifier().fit(X, LABELS * 2)
+    with pytest.raises(InputError, match=r"y has 4 columns.* and holds '(yes|no)'; give one"):
+        NetworkClassifier().fit(X, np.where(LABELS, "yes", "no"))
+
+
+def test_lists_of_labels_are_refused_with_their_cure():
+    lists = [("a", "b")[: i % 3] for i in range(len(X))]
+    with pytest.raises(InputError, match=r"different numbers of labels.*MultiLabelBinarizer"):
+        NetworkClassifier().fit(X, lists)

@@ -249,6 +249,28 @@ def test_bad_sources(folder, tmp_path):
         scale.source(folder / "part3.parquet", **OPTIONS)
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_a_list_of_frames_is_a_source(make):
+    x = np.sin(np.arange(40.0))
+    columns = {"x": x, "town": ["a", "b", "b", "c"] * 10, "y": x**2}
+    parts = [make({name: each[i : i + 15] for name, each in columns.items()}) for i in (0, 15, 30)]
+    found = Ridge(alpha=1.0).fit(scale.source(parts, target="y"))
+    whole = Ridge(alpha=1.0).fit(scale.source(make(columns), target="y"))
+    same(found, (whole.coef_, whole.intercept_))
+
+
+def test_what_is_no_table_is_refused_with_its_cure():
+    frame = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]})
+    with pytest.raises(InputError, match=r"pattern such as 'folder/.*', not as a list"):
+        scale.source(["a.parquet", "b.parquet"], target="y")
+    with pytest.raises(InputError, match=r"LazyFrame has no rows yet: .* by collect\(\)"):
+        scale.source(pl.from_pandas(frame).lazy(), target="y")
+    with pytest.raises(InputError, match="target is of type Series; of a frame give the name"):
+        scale.source(frame[["x"]], frame["y"])
+    with pytest.raises(InputError, match=r"requires y: .*scale\.source\(data, target"):
+        Ridge().fit_chunks([frame])
+
+
 def test_parts_with_other_columns():
     first = pd.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 4.0]})
     parts = PartRows([lambda: first, lambda: first.rename(columns={"x": "z"})])

@@ -191,6 +191,19 @@ def test_large_arrays_are_in_a_file(monkeypatch, tmp_path):
         TreeRegressor().fit_chunks(chunks)
 
 
+def test_columns_of_marks_are_known_in_chunks_as_in_memory():
+    rows = np.column_stack([X, rng.integers(0, 2, (N, 2)), np.full(N, 1.0)])
+    rows[:, 3][::50] = np.nan
+    rows[:, 1] = np.clip(rows[:, 1], 0, 1)  # its ends are those of marks
+    rows[:2, 1] = 0, 1
+    options = IN_MEMORY[TreeClassifier]
+    whole = TreeClassifier(**options).fit(rows, LABEL)
+    chunked = TreeClassifier(**options).fit_chunks(cut([0, 30, N], rows, LABEL))
+    np.testing.assert_array_equal(chunked._boolean, whole._boolean)
+    assert chunked._boolean.tolist() == [False, False, False, True, True, True]
+    np.testing.assert_array_equal(shown(chunked, rows), shown(whole, rows))
+
+
 def refused(model, match, chunks=None):
     with pytest.raises(InputError, match=match):
         model.fit_chunks(chunks or cut([0, 200, N], X, target_of(type(model))))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import Tags, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.classify._generative.base import PRIORS, checked_priors
 from bottega.classify._generative.column_sums import ColumnSums, column_sums
@@ -27,6 +27,7 @@ from bottega.core.params import Choice, Parameter, Real
 from bottega.core.results import CoefficientResults, glance_row, tidy_columns
 from bottega.core.rows import Rows
 from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.validate import read_response
 
 __all__ = ["NaiveBayes"]
 
@@ -193,8 +194,7 @@ class NaiveBayes(CoefficientResults, Chunked, StreamedClasses):
         self.bandwidth = bandwidth
 
     def _check_rows(self, X: Any, y: Any) -> tuple[FloatArray, Array]:
-        y = validate_data(self, X="no_validation", y=y)
-        check_classification_targets(y)
+        y = read_response(self, y)
         self.columns_in_ = DistributedInputs()
         matrix = self.columns_in_.fit(self, X)
         check_consistent_length(matrix, y)

@@ -136,7 +136,10 @@ class Chunked(Estimator):
         if not (target.required or is_classifier(self) or is_regressor(self)):
             y = None
         if y is None and target.required:
-            raise InputError(f"{type(self).__name__} requires y: give chunks of (X, y).")
+            raise InputError(
+                f"{type(self).__name__} requires y: give chunks of (X, y), or name the "
+                "column in bottega.scale.source(data, target=...)."
+            )
         if np.ndim(y) > 1 and not target.multi_output:
             raise InputError(f"y must have one axis; the first chunk's has {np.ndim(y)}.")
         # Sets the number of columns and their names; the rows are checked chunk by chunk.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import ParameterError
+from bottega.core.errors import ParameterError, did_you_mean
 
 __all__ = [
     "Anything",
@@ -48,11 +48,17 @@ class Parameter(ABC):
     def parse(self, text: str) -> Any:
         """Read a value typed on a command line; ValueError if it is not of this kind."""
 
+    def words(self) -> tuple[str, ...]:
+        """Return the words that are allowed by name."""
+        return ()
+
     def check(self, owner: str, name: str, value: Any) -> None:
         """Raise `ParameterError` unless `value` is allowed."""
         if not self.accepts(value):
+            meant = did_you_mean(value, self.words()) if isinstance(value, str) else ""
             raise ParameterError(
                 f"{owner}: {name}={value!r} is not allowed; {name} must be {self.describe()}."
+                f"{meant}"
             )
 
 
@@ -190,6 +196,10 @@ class Choice(Parameter):
     def describe(self) -> str:
         """Return the options in words."""
         return "one of " + ", ".join(repr(option) for option in self.options)
+
+    def words(self) -> tuple[str, ...]:
+        """Return the options."""
+        return self.options
 
     def schema(self) -> dict[str, Any]:
         """Return the options as JSON schema."""

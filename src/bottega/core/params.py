@@ -59,6 +59,10 @@ class AnyOf(Parameter):
         """Return True if any part admits `value`."""
         return any(part.accepts(value) for part in self.parts)
 
+    def words(self) -> tuple[str, ...]:
+        """Return the words of all parts."""
+        return tuple(word for part in self.parts for word in part.words())
+
     def describe(self) -> str:
         """Return the parts joined by 'or'."""
         return ", or ".join(part.describe() for part in self.parts)

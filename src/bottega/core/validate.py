@@ -1,5 +1,6 @@
 """What is refused wherever rows are read: masks, names that stand twice, numbers out of range."""
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -142,28 +143,40 @@ def check_columns(*squares: Any, mean: Any = None) -> None:
 
 
 def refuse_missing_labels(y: Any) -> None:
-    """Refuse labels of which some are None or NA.
+    """Refuse labels of which some are None, NaN or NA.
 
     Examples
     --------
     >>> refuse_missing_labels(["a", None])
     Traceback (most recent call last):
         ...
-    bottega.core.errors.InputError: y has 1 missing label (None or NA), the first in row 1 \
+    bottega.core.errors.InputError: y has 1 missing label (None, NaN or NA), the first in row 1 \
 (counted from 0); leave such rows out, or give them a class of their own.
     """
-    labels = np.asarray(y)
+    try:
+        labels = np.asarray(y)
+    except ValueError as error:
+        raise InputError(
+            "The rows of y have different numbers of labels; give one label per row, or a matrix "
+            "with a column of 0 and 1 per label (MultiLabelBinarizer of scikit-learn makes it)."
+        ) from error
     if labels.dtype != object or labels.ndim == 0:
         return
-    # NA of pandas compares with nothing.
-    missing = [each is None or type(each).__name__ == "NAType" for each in labels.ravel()]
+    missing = [_is_missing(each) for each in labels.ravel()]
     count = sum(missing)
     if count:
         row = missing.index(True) // (labels.size // len(labels))
         raise InputError(
-            f"y has {count} missing label{'s' if count > 1 else ''} (None or NA), the first in "
-            f"row {row} (counted from 0); leave such rows out, or give them a class of their own."
+            f"y has {count} missing label{'s' if count > 1 else ''} (None, NaN or NA), the first "
+            f"in row {row} (counted from 0); leave such rows out, or give them a class of their "
+            "own."
         )
+
+
+def _is_missing(label: Any) -> bool:
+    if isinstance(label, float):
+        return math.isnan(label)
+    return label is None or type(label).__name__ == "NAType"  # which compares with nothing
 
 
 def refuse_texts(y: Any) -> None:

@@ -99,6 +99,15 @@ _INSTEAD = {
         "binarize": "inputs of two values are found; distributions says what each input is",
         "force_alpha": "alpha is used as it is given",
     },
+    "cleaner": {  # matrices of stems
+        "language": "the cleaner has it: give cleaner=TextCleaner(language=...)",
+        "stop_words": "the cleaner has them: give cleaner=TextCleaner(stop_words=...)",
+        "lowercase": "the cleaner does it: give cleaner=TextCleaner(...)",
+        "token_pattern": "the cleaner says what a word is: give cleaner=TextCleaner(...)",
+        "analyzer": "the cleaner says what a word is: give cleaner=TextCleaner(...)",
+        "binary": "weighting='binary' does it",
+        "use_idf": "weighting='tf-idf' does it",
+    },
     "l2_regularization": {  # gradient boosting
         "subsample": "every tree is fitted to all rows, and max_features draws columns",
         "early_stopping": "n_estimators='auto' finds the rounds on rows that are held out",

@@ -28,6 +28,7 @@ _FEW_NUMBERS = 20  # as many distinct numbers, written as text, may be labels
 _FEW_WORDS = 0.1  # share of words among many numbers that are taken for missing values
 _SLIPS = 0.005  # and among few
 _DATELIKE = re.compile(r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})([ T].*)?")
+_MANY_DATES = 50  # fewer distinct ones beside other words may be labels
 _TEXT_LEVELS = 50
 _TEXT_LENGTH = 20
 FEW_TEXTS = 20  # as many distinct sentences are texts, too
@@ -237,7 +238,7 @@ def text_profile(
         distinct = len(set(found.values.values()))
         kind = "number" if distinct > 1 else "constant"
         return Profile(kind, missing, distinct, found, words, gaps_only=gaps_only)
-    if all(_DATELIKE.fullmatch(level) for level in levels):
+    if _are_mostly_dates(days):
         return Profile(DATELIKE, missing, len(levels))
     length = sum(len(level) * times for level, times in levels.items()) / present
     wordy = len(levels) > _TEXT_LEVELS and length >= _TEXT_LENGTH
@@ -253,6 +254,12 @@ def text_profile(
     single = sum(times == 1 for times in levels.values())
     as_text = found if odd is None else None
     return Profile(kind, missing, len(levels), as_text, words, single)
+
+
+def _are_mostly_dates(levels: list[str]) -> bool:
+    """Return True for dates in formats that cannot be read, and for many among other words."""
+    found = sum(_DATELIKE.fullmatch(level.strip()) is not None for level in levels)
+    return 0 < len(levels) == found or (found > _MANY_DATES and 2 * found > len(levels))
 
 
 def refuse_levels(name: str, distinct: int, what: str = "Column") -> None:

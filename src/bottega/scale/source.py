@@ -30,9 +30,9 @@ def source(
 
     Parameters
     ----------
-    data : path, frame, array, Arrow dataset, Dask data frame or Dask array
+    data : path, frame, list of frames, array, Arrow dataset, Dask data frame or Dask array
         Parquet, CSV or JSON files, a folder or a pattern of them (``"folder/*.parquet"``), a
-        DuckDB file (with ``table=`` or ``query=``), a data frame, an array of inputs.
+        DuckDB file (with ``table=`` or ``query=``), data frames, an array of inputs.
     target : str or array-like, optional
         The column to predict; with an array of inputs the responses themselves.
     weight : str or array-like, optional
@@ -66,6 +66,10 @@ def source(
     if _is_dask(data, "to_delayed", "rechunk"):
         _refuse(options)
         return ArrayRows(_array_blocks(data, target, weight), rows)
+    _refuse_what_is_no_table(data, target)
+    if isinstance(data, list | tuple) and any(is_frame(each) for each in data):
+        makers = [_HeldFrame(each) for each in data]
+        return chunks(PartRows(makers), target=target, weight=weight, rows=rows, **options)
     if isinstance(data, str | os.PathLike) or is_frame(data) or hasattr(data, "to_batches"):
         return chunks(data, target=target, weight=weight, rows=rows, **options)
     _refuse(options)
@@ -83,6 +87,35 @@ def source(
 def _is_dask(data: Any, *methods: str) -> bool:
     module = type(data).__module__.partition(".")[0]
     return module.startswith("dask") and all(hasattr(data, name) for name in methods)
+
+
+def _refuse_what_is_no_table(data: Any, target: Any) -> None:
+    """Refuse lists of files, frames that are still to be computed, and responses of a frame."""
+    if isinstance(data, list | tuple) and any(isinstance(x, str | os.PathLike) for x in data):
+        raise InputError(
+            "Several files are given as their folder or by a pattern such as 'folder/*.parquet', "
+            "not as a list."
+        )
+    if hasattr(data, "collect") and hasattr(data, "collect_schema"):
+        raise InputError(
+            f"{type(data).__name__} has no rows yet: give the files that it reads, or its rows by "
+            "collect()."
+        )
+    if is_frame(data) and not (target is None or isinstance(target, str)):
+        raise InputError(
+            f"target is of type {type(target).__name__}; of a frame give the name of the column "
+            "to predict, with that column in the frame."
+        )
+
+
+class _HeldFrame:
+    """A frame in memory, as a part of the rows."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __call__(self) -> Any:
+        return self._frame
 
 
 def _refuse(options: dict[str, Any]) -> None:

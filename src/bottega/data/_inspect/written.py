@@ -1,4 +1,4 @@
-"""Numbers as people write them: currency, percent, thousands, decimal points and commas.
+"""Numbers as people write them: currency, unit, percent, thousands, decimal points and commas.
 
 One text is read by rule once the decimal sign is known. Which sign a column uses is found from all
 its texts: ``80,5`` can only be a decimal comma, ``1,234.5`` only a decimal point, and ``1,234``
@@ -12,11 +12,12 @@ from dataclasses import dataclass
 
 _PLAIN = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 _MONEY = r"[$€£¥₹₽₩₺₪฿]|(?:USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|CZK|HUF|BRL|kr)\b\.?"
+_UNIT = r"(?:[kmcd]?m|[km]?g|[mcd]?l|km/h|m²|m³|mq|h|min|kWh?|°[CF]|lbs?|oz|ft)(?!\w)\.?"
 _SIGN = "[+\\-\u2212]?"  # the last one is the minus sign of typesetters
 _EDGES = re.compile(
     rf"(?P<open>\()?\s*(?P<sign>{_SIGN})\s*(?P<before>{_MONEY})?\s*(?P<inner>{_SIGN})\s*"
     r"(?P<body>[\d.,][\d.,'\u2019 \u00a0\u202f]*(?:[eE][+-]?\d+)?)"
-    rf"\s*(?P<percent>%)?\s*(?P<after>{_MONEY})?\s*(?P<close>\))?"
+    rf"\s*(?P<percent>%)?\s*(?P<after>{_MONEY}|{_UNIT})?\s*(?P<close>\))?"
 )
 _ZERO_LED = re.compile(r"\s*0\d+\s*")
 _WHOLE = re.compile(r"\d+")
@@ -42,7 +43,7 @@ _UNPARTED = {".": str.maketrans("", "", ","), ",": str.maketrans(",", ".", ".")}
 _GAPS = frozenset(
     ("", "-", "--", "\u2013", "?", ".", "na", "n/a", "#n/a", "n.a.", "nan", "null", "none", "nil")
 )
-_GAPS |= {"missing", "unknown", "#value!", "#div/0!", "#ref!", "#num!"}
+_GAPS |= {"n/d", "n.d.", "missing", "unknown", "#value!", "#div/0!", "#ref!", "#num!"}
 
 
 def is_gap(text: str) -> bool:
@@ -59,12 +60,13 @@ def number(text: str, decimal: str = ".") -> float | None:
     """Return the number that a text stands for, None if it stands for none.
 
     Blanks, apostrophes, and commas (points, where the decimal sign is a comma) may part the
-    thousands; a currency does not count; a percentage is a hundredth; parentheses are a minus.
+    thousands; a currency or a unit does not count; a percentage is a hundredth; parentheses are a
+    minus.
 
     Examples
     --------
     >>> number("$1,200.50"), number("1.200,50 €", ","), number("12%"), number("(3)"), number("3 kg")
-    (1200.5, 1200.5, 0.12, -3.0, None)
+    (1200.5, 1200.5, 0.12, -3.0, 3.0)
     """
     if _BARE[decimal].fullmatch(text):  # most are: the rest is slower
         return float(text.translate(_UNPARTED[decimal]))
@@ -87,8 +89,8 @@ def number(text: str, decimal: str = ".") -> float | None:
     return -size if edges["open"] or signs in ("-", "\u2212") else size
 
 
-def currency(text: str) -> str | None:
-    """Return the currency that a text names."""
+def unit(text: str) -> str | None:
+    """Return the currency or the unit that a text names."""
     edges = _EDGES.fullmatch(text.strip())
     return None if edges is None else (edges["before"] or edges["after"])
 
@@ -179,8 +181,14 @@ def _groups_for_certain(apart: list[str], numbers: Iterable[str]) -> bool:
 
     Decimals are written out to the same length in every row, or without zeros at the end.
     """
-    short = any(_WHOLE.fullmatch(text.strip(" $€£¥%+-")) for text in numbers)
-    return short and any(text.rstrip(" $€£¥%").endswith("0") for text in apart)
+    short = any(_WHOLE.fullmatch(_digits(text)) for text in numbers)
+    return short and any(_digits(text).endswith("0") for text in apart)
+
+
+def _digits(text: str) -> str:
+    """Return a number without sign, currency and unit; any other text as it is."""
+    edges = _EDGES.fullmatch(text.strip())
+    return text if edges is None else edges["body"].strip()
 
 
 def _written(texts: list[str], decimal: str, sure: bool) -> Writing:
@@ -191,9 +199,9 @@ def _written(texts: list[str], decimal: str, sure: bool) -> Writing:
         if value is not None and math.isfinite(value):
             values[text] = value
             if not text[-1].isdigit() or not text[0].isdigit():
-                odd_signs.add(currency(text))
+                odd_signs.add(unit(text))
     if len(odd_signs - {None}) > 1:
-        values = {}  # sums of money in several currencies cannot be compared
+        values = {}  # several currencies or units cannot be compared
     odd = next((text for text in values if not is_number(text)), None)
     codes = any(text[0] in "0 " and _ZERO_LED.fullmatch(text) for text in values)
     example = odd or next(iter(values), "")

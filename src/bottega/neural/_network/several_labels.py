@@ -31,7 +31,7 @@ class SeveralLabels(LabelNetwork):
         if type_of_target(y) != "multilabel-indicator" or np.any((y != 0) & (y != 1)):
             raise InputError(
                 f"y has {y.shape[1]} columns, which are read as labels that a row has or has not, "
-                "and holds other numbers than 0 and 1; give one column of classes, or columns of 0 "
+                f"and holds {_other_than_marks(y)!r}; give one column of classes, or columns of 0 "
                 "and 1."
             )
         self.classes_ = np.arange(y.shape[1])
@@ -70,3 +70,9 @@ class SeveralLabels(LabelNetwork):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = tags.classifier_tags.multi_label = True
         return tags
+
+
+def _other_than_marks(y: Array) -> Any:
+    """Return a value that is neither 0 nor 1; any value where there is none."""
+    values = y.ravel().tolist()
+    return next((each for each in values if each not in (0, 1)), values[0])
