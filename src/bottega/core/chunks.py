@@ -199,13 +199,17 @@ class CheckedChunks:
                 if self.count is not None and count > self.count:
                     break
                 yield found
+        self.check_count(count)
+        self.count = count
+
+    def check_count(self, count: int) -> None:
+        """Raise where a pass has had another number of rows than an earlier one."""
         if self.count is not None and count != self.count:
             raise InputError(
                 f"The chunks have {'fewer' if count < self.count else 'more'} rows than the "
                 f"{self.count} of an earlier pass; give chunks that are the same each time, and "
                 "do not change their files meanwhile."
             )
-        self.count = count
 
     def _of_chunk(self, function: Callable[..., Any], number: int, chunk: Any) -> Any:
         found = self._checked(number, chunk)

@@ -50,6 +50,7 @@ class ShuffledPasses:
     @cached_property
     def _starts(self) -> IntArray:
         sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
+        self._checked.check_count(sum(sizes))
         return np.cumsum([0, *sizes])
 
 
