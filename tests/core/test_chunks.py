@@ -132,3 +132,20 @@ def test_checked_chunks_leave_out_what_counts_for_nothing_and_start_afresh():
         assert rows.tolist() == [[1.0]]
         assert second.tolist() == [[1.0]]
         assert w.tolist() == [2.0]
+
+
+@pytest.mark.parametrize(("step", "word"), [(-1, "fewer"), (1, "more")])
+def test_chunks_that_are_not_the_same_each_time_are_refused(step, word):
+    class Changing:
+        rows = 8
+
+        def __iter__(self):
+            yield np.ones((5, 2)), None
+            yield np.ones((self.rows - 5, 2)), None
+
+    chunks = Changing()
+    checked = CheckedChunks(chunks, 2, 0)
+    assert sum(len(X) for X, _, _ in checked) == sum(len(X) for X, _, _ in checked) == 8
+    chunks.rows += step
+    with pytest.raises(InputError, match=f"{word} rows than the 8 of an earlier pass"):
+        list(checked)

@@ -6,6 +6,7 @@ the same answer from an array, from a file larger than memory and from a cluster
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from copy import copy
 from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol, Self, runtime_checkable
@@ -79,18 +80,25 @@ class CheckedChunks:
         self.y_ndim = y_ndim
         self.classes = classes
         self.guessed = guessed
+        self.count: int | None = None  # of the rows that count, once they were passed over
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
         self._held: HeldParts | None = None
         if held is not None:
             self._held = held.then(self._of_part)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"chunks": (), "_held": None, "_folds": {}}  # how to check, no rows
+        # How to check, and no rows.
+        return vars(self) | {"chunks": (), "count": None, "_held": None, "_folds": {}}
 
     def _of_part(self, part: Iterable[Any]) -> list[tuple[FloatArray, Any, Any]]:
         """Return the checked rows of other chunks, which an engine's worker has read."""
-        self.chunks = part
-        return list(self)
+        return list(self.of(part))
+
+    def of(self, chunks: Iterable[Any]) -> "CheckedChunks":
+        """Return other chunks, such as a part of these, to be checked alike."""
+        found = copy(self)
+        found.chunks, found.count = chunks, None
+        return found
 
     @property
     def are_held(self) -> bool:
@@ -183,10 +191,25 @@ class CheckedChunks:
             start, size = start + size, _COLUMNS
 
     def __iter__(self) -> Iterator[tuple[FloatArray, Any, Any]]:
+        count = 0
         for number, chunk in enumerate(self.chunks, start=1):
             found = self._checked(number, chunk)
             if found is not None:
+                count += found[0].shape[0]
+                if self.count is not None and count > self.count:
+                    break
                 yield found
+        self.check_count(count)
+        self.count = count
+
+    def check_count(self, count: int) -> None:
+        """Raise where a pass has had another number of rows than an earlier one."""
+        if self.count is not None and count != self.count:
+            raise InputError(
+                f"The chunks have {'fewer' if count < self.count else 'more'} rows than the "
+                f"{self.count} of an earlier pass; give chunks that are the same each time, and "
+                "do not change their files meanwhile."
+            )
 
     def _of_chunk(self, function: Callable[..., Any], number: int, chunk: Any) -> Any:
         found = self._checked(number, chunk)

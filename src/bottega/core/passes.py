@@ -1,7 +1,6 @@
 """Passes over rows in chunks: as they come, or in an order that is drawn anew each time."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -45,11 +44,12 @@ class ShuffledPasses:
 
     @cached_property
     def _parts(self) -> list[CheckedChunks]:
-        return [_of_part(self._checked, part) for part in _parts(self._checked.chunks)]
+        return [self._checked.of(part) for part in _parts(self._checked.chunks)]
 
     @cached_property
     def _starts(self) -> IntArray:
         sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
+        self._checked.check_count(sum(sizes))
         return np.cumsum([0, *sizes])
 
 
@@ -62,7 +62,7 @@ def kept_if_few(checked: CheckedChunks) -> CheckedChunks:
         count += int(np.prod(np.shape(parts_of(chunk)[0])))
         if count > FEW_NUMBERS:
             return checked
-    return _of_part(checked, kept)
+    return checked.of(kept)
 
 
 def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
@@ -71,12 +71,6 @@ def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray
     for X, y, w in checked:
         yield np.arange(start, start + X.shape[0]), X, y, w
         start += X.shape[0]
-
-
-def _of_part(checked: CheckedChunks, part: Iterable[Any]) -> CheckedChunks:
-    found = copy(checked)
-    found.chunks = part
-    return found
 
 
 def _parts(chunks: Iterable[Any]) -> Sequence[Iterable[Any]]:
