@@ -66,10 +66,8 @@ def whole():
 @given(ends=st.lists(st.integers(0, N), max_size=6), few=st.sampled_from([1, 1 << 22]))
 def test_the_answer_is_that_of_all_rows_in_memory(whole, ends, few):
     ends = sorted({0, N, *ends})
-    kept, chunk_columns.FEW_NUMBERS = (
-        chunk_columns.FEW_NUMBERS,
-        few,
-    )  # 1: nothing stays from the first pass
+    kept = chunk_columns.FEW_NUMBERS
+    chunk_columns.FEW_NUMBERS = few  # 1: nothing stays from the first pass
     try:
         for each, options in IN_MEMORY.items():
             free = {name: value for name, value in options.items() if name != "thresholds"}
