@@ -39,11 +39,11 @@ def test_parts_of_a_table(ends, few, kind):
     table = {"full": TABLE, "gaps": KNOWN, "sparse": sparse.csr_array(TABLE * (TABLE > 1))}[kind]
     model = NonnegativeFactorization(2, max_iter=2000, tol=1e-3)
     whole = NonnegativeFactorization(**model.get_params()).fit(table)
-    kept, gathered_matrix._FEW = gathered_matrix._FEW, few
+    kept, gathered_matrix.FEW_NUMBERS = gathered_matrix.FEW_NUMBERS, few
     try:
         chunked = model.fit_chunks(cut(ends, table))
     finally:
-        gathered_matrix._FEW = kept
+        gathered_matrix.FEW_NUMBERS = kept
     np.testing.assert_allclose(chunked.components_, whole.components_, rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(chunked.transform(table), whole.transform(table), atol=1e-9)
 

@@ -66,19 +66,20 @@ def whole():
 @given(ends=st.lists(st.integers(0, N), max_size=6), few=st.sampled_from([1, 1 << 22]))
 def test_the_answer_is_that_of_all_rows_in_memory(whole, ends, few):
     ends = sorted({0, N, *ends})
-    kept, chunk_columns._FEW = chunk_columns._FEW, few  # 1: nothing stays from the first pass
+    kept = chunk_columns.FEW_NUMBERS
+    chunk_columns.FEW_NUMBERS = few  # 1: nothing stays from the first pass
     try:
         for each, options in IN_MEMORY.items():
             free = {name: value for name, value in options.items() if name != "thresholds"}
             model = each(**free).fit_chunks(cut(ends, X, target_of(each)))
             np.testing.assert_array_equal(shown(model, X), whole[each])
     finally:
-        chunk_columns._FEW = kept
+        chunk_columns.FEW_NUMBERS = kept
 
 
 def test_bins_of_many_rows_are_learnt_from_the_same_rows(monkeypatch):
     monkeypatch.setattr("bottega.tree._grow.bins.SAMPLE", 100)  # as of more than 100,000 rows
-    monkeypatch.setattr(chunk_columns, "_FEW", 1)
+    monkeypatch.setattr(chunk_columns, "FEW_NUMBERS", 1)
     for each in (TreeRegressor, RandomForestRegressor):
         whole = each(**IN_MEMORY[each]).fit(X, Y)
         chunked = each(**IN_MEMORY[each]).fit_chunks(cut([0, 7, 300, N], X, Y))
@@ -172,7 +173,7 @@ def test_what_stands_for_a_bin_has_its_code(values, seed):
 
 def test_large_arrays_are_in_a_file(monkeypatch, tmp_path):
     monkeypatch.setattr(scratch, "_IN_MEMORY", 100)
-    monkeypatch.setattr(chunk_columns, "_FEW", 1)
+    monkeypatch.setattr(chunk_columns, "FEW_NUMBERS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     chunks = cut([0, 30, N], X, Y)
     filed = TreeRegressor(max_depth=3).fit_chunks(chunks)

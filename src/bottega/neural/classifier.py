@@ -54,7 +54,7 @@ class NetworkClassifier(SeveralLabels, TabularNetwork):
 
     Where y has several columns of 0 and 1, each is a label that a row may bear beside others: there
     is a logistic output per label, ``predict`` and ``predict_proba`` give a column per label, and
-    errors are shares of wrong entries.
+    errors are shares of wrong entries. Rows in chunks have one class each.
 
     Examples
     --------
