@@ -97,8 +97,9 @@ class DescribedInputs:
             values = _numbers(table, name, kind) if kind in ("number", "date") else None
             block = _block(table, name, kind) if values is None else _scaled(name, kind, values)
             if block is None:
+                least = max(_LEAST_LEVEL, round(_LEAST_SHARE * table.n_rows))
                 skipped[name] = (
-                    f"no level has {max(_LEAST_LEVEL, round(_LEAST_SHARE * table.n_rows)):,} rows: not used"
+                    f"no level has {least:,} rows: not used"
                     if kind == "category"
                     else "all its values are alike: not used"
                 )
