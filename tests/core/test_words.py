@@ -15,6 +15,7 @@ from bottega.core.estimator import Estimator
 from bottega.core.parallel import in_threads
 from bottega.core.params import Anything, Jobs
 from bottega.core.words import _INSTEAD, _OTHERS, unknown_word
+from bottega.text import StemMatrix
 
 CARD = Card(
     method="toy",
@@ -142,3 +143,8 @@ def test_threads_are_kept_to_n_jobs():
     assert clone(Shares(n_jobs=-1)).fit(X, y).predict(X)[0] == "a"
     with pytest.raises(ParameterError, match="n_jobs"):
         Shares(n_jobs=0).fit(X, y)
+
+
+def test_words_of_texts_lead_to_the_cleaner():
+    with pytest.raises(ParameterError, match=r"'language': .*cleaner=TextCleaner\(language"):
+        StemMatrix(language="italian")

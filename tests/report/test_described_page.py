@@ -99,3 +99,10 @@ def test_it_draws_in_a_browser(found, browser, tmp_path):
     page.set_viewport_size({"width": 390, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.close()
+
+
+def test_dates_that_cannot_be_read_are_called_so():
+    days = ["2019-03-01", "01.03.2019", "01/03/2019"] * 20
+    x = np.sin(np.arange(60.0) ** 2)
+    page = render_description(bottega.describe(pd.DataFrame({"d": days, "x": x, "z": x[::-1]})))
+    assert "1 of dates that cannot be read" in page

@@ -201,6 +201,7 @@ def test_small_words():
     assert percent(-0.05) == "−5.0%"
     assert duration(59.94) == "59.9 s"
     assert data_name("C:\\data\\houses.csv") == "houses.csv"
+    assert data_name("/data/houses/*.parquet") == "houses/*.parquet"  # a pattern names its folder
     assert data_name("x" * 100) == "x" * 79 + "…"
 
 

@@ -17,6 +17,7 @@ from bottega.data._encode.medians import MedianBrackets
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data.read.rows import PartRows
 from bottega.linear import Ridge
+from bottega.tree import TreeRegressor
 
 OPTIONS = {"target": "y", "weight": "weight"}
 
@@ -257,6 +258,17 @@ def test_a_list_of_frames_is_a_source(make):
     found = Ridge(alpha=1.0).fit(scale.source(parts, target="y"))
     whole = Ridge(alpha=1.0).fit(scale.source(make(columns), target="y"))
     same(found, (whole.coef_, whole.intercept_))
+
+
+@pytest.mark.parametrize("each", [Ridge, TreeRegressor])
+def test_rows_as_stored_are_given_to_the_pipeline_of_their_source(each):
+    x = np.sin(np.arange(40.0))
+    frame = pd.DataFrame({"x": x, "town": ["a", "b", "b", "c"] * 10, "y": x**2})
+    rows = scale.source(frame, target="y")
+    model = each().fit(rows)
+    with pytest.raises(InputError, match=r"- town=a(.|\n)*source\.pipeline\(model\)"):
+        model.predict(frame[["x", "town"]])
+    assert len(rows.pipeline(model).predict(frame[["x", "town"]])) == 40
 
 
 def test_what_is_no_table_is_refused_with_its_cure():

@@ -212,7 +212,7 @@ def test_the_deciding_words_of_a_prepared_model(frame):
 
 def test_a_description_leaves_texts_out(frame):
     found = bottega.describe(frame.drop(columns="label"))
-    assert found.skipped["review"] == "it holds free text"
+    assert found.skipped["review"] == "it holds free text: not used"
     assert not any("stems" in each.message for each in found.findings)  # which it does not use
 
 

@@ -1,5 +1,6 @@
 """A time budget, a race, an interruption: what is cut is said, the rest stands."""
 
+import re
 import signal
 import threading
 import time
@@ -190,6 +191,9 @@ def test_a_method_clearly_behind_after_two_folds_is_stopped():
     assert work.stopped == {"far": ("good", 2)}
     (said,) = work.sentences({"far": "Far", "good": "Good"}, 4)
     assert said == "Far was stopped after 2 of 4 folds: Good is clearly ahead."
+    work.stopped["further"] = ("good", 2)
+    (said,) = work.sentences({"far": "Far", "good": "Good", "further": "Further"}, 4)
+    assert said == "Far and Further were stopped after 2 of 4 folds: Good is clearly ahead."
     finals = [task.name for task in done if not task.part.tests]
     assert finals[1] == "good"  # after the baseline's: the leader's model is the first
 
@@ -297,7 +301,7 @@ def test_a_budget_of_next_to_nothing_still_gives_baseline_line_and_tree(wide, me
     told = " ".join(found.cut)
     assert "There was no time for " in told
     assert "Random forest" in told
-    assert "was judged on 2 of 5 folds: the time was over." in told
+    assert re.search(r"(was|were) judged on 2 of 5 folds: the time was over\.", told)
 
 
 def test_a_large_table_without_time_tells_only_what_was_done(wide):
@@ -309,7 +313,8 @@ def test_a_large_table_without_time_tells_only_what_was_done(wide):
     fewer = [sentence for sentence in found.cut if "learned from" in sentence]
     titles = {result.title for result in found.results.values()}
     assert fewer
-    assert all(sentence.split(" learned")[0] in titles for sentence in fewer)
+    told = [re.split(", | and ", sentence.split(" learned")[0]) for sentence in fewer]
+    assert {title for each in told for title in each} <= titles
     assert not any(sentence.startswith("Mean of the responses") for sentence in found.cut)
     assert not any(" would take " in sentence for sentence in found.cut)
 
@@ -336,7 +341,7 @@ def test_a_stopped_method_is_shown_with_the_folds_it_had(wide, monkeypatch):
     gap = np.mean(lines.losses[rows] - best.losses[rows])
     assert row["difference"] == pytest.approx(gap)
     assert row["difference_conf_low"] > 0
-    assert any("was stopped after 2 of 5 folds" in sentence for sentence in found.cut)
+    assert any("stopped after 2 of 5 folds" in sentence for sentence in found.cut)
     assert found.verdict.rivals
 
 

@@ -20,6 +20,7 @@ from bottega.core.typing import Array, FloatArray
 __all__ = [
     "check_columns",
     "check_response",
+    "naming_encoded",
     "naming_texts",
     "refuse_doubled_names",
     "refuse_masked",
@@ -67,6 +68,21 @@ def refuse_doubled_names(X: Any) -> None:
 
 
 @contextmanager
+def naming_encoded() -> Iterator[None]:
+    """Say what takes rows as they are stored where encoded columns are missed inside the block."""
+    try:
+        yield
+    except ValueError as error:
+        _, _, missing = str(error).partition("yet now missing:")
+        if "=" not in missing:
+            raise
+        raise InputError(
+            f"{str(error).strip()}\nNames such as 'town=Rome' are those of encoded columns: the "
+            "pipeline of a source, source.pipeline(model), takes rows as they are stored."
+        ) from error
+
+
+@contextmanager
 def naming_texts(X: Any, without_y: str | None = None) -> Iterator[None]:
     """Name the column of a data frame that cannot be read as numbers inside the block.
 
@@ -74,7 +90,8 @@ def naming_texts(X: Any, without_y: str | None = None) -> Iterator[None]:
     values are refused with them instead of scikit-learn's advice for predictions.
     """
     try:
-        yield
+        with naming_encoded():
+            yield
     except ValueError as error:
         if without_y is not None and "contains NaN" in str(error):
             raise InputError(

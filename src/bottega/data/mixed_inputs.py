@@ -73,7 +73,8 @@ class MixedInputs:
                 "The model was learnt from a data frame with columns that are not numbers, and is "
                 f"given {type(X).__name__}; give a data frame with the same columns."
             )
-        validate_data(estimator, X, reset=False, skip_check_array=True)
+        with naming_texts(X):
+            validate_data(estimator, X, reset=False, skip_check_array=True)
         return self._from_frame(X, learn=learn)
 
     def reader(self, estimator: Any) -> Callable[[Any], FloatArray] | None:

@@ -14,6 +14,7 @@ __all__ = ["effect_chart", "partial_effects_chart"]
 _CURVES = ["partial dependence", "local effects"]
 _DAY = 86_400_000  # milliseconds
 _WIDTH, _HEIGHT = 190, 150
+_SLANTED = 7  # names of levels that fit side by side unless they stand upright
 
 
 def effect_chart(effect: Any) -> Any:
@@ -143,7 +144,8 @@ def _levels(effect: Any, up: Any, color: Any) -> Any:
         low=folds.min(axis=0)[order],
         high=folds.max(axis=0)[order],
     )
-    words = alt.Axis(labelAngle=-35, labelLimit=80, ticks=False, grid=False)
+    angle = -90 if len(names) > _SLANTED else -35
+    words = alt.Axis(labelAngle=angle, labelLimit=80, ticks=False, grid=False)
     base = alt.Chart().encode(
         x=alt.X("level", type="nominal", sort=names, title=None, axis=words),
         color=color,

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bottega.data.columns import DATELIKE
 from bottega.plot import lines_chart, scree_chart
 from bottega.report import words
 from bottega.report.figures import Figure, Figures
@@ -81,8 +82,9 @@ def _head(description: Any, troubles: list[str]) -> dict[str, Any]:
 
 
 def _plural(kind: str, many: int) -> str:
-    names = {"category": "categories", "constant": "constants"}
-    return kind if many == 1 else names.get(kind, f"{kind}s")
+    if kind == DATELIKE:
+        return "of dates that cannot be read"
+    return kind if many == 1 else "categories" if kind == "category" else f"{kind}s"
 
 
 def _maps(description: Any, figures: Figures) -> list[Figure]:

@@ -79,10 +79,11 @@ def data_name(source: Any) -> str:
 
     Examples
     --------
-    >>> data_name("~/data/houses.csv"), data_name(None)
-    ('houses.csv', 'the data')
+    >>> data_name("~/data/houses.csv"), data_name("/data/houses/*.parquet"), data_name(None)
+    ('houses.csv', 'houses/*.parquet', 'the data')
     """
-    last = re.split(r"[\\/]", str(source or "").rstrip("\\/"))[-1].strip()
+    parts = re.split(r"[\\/]", str(source or "").rstrip("\\/"))
+    last = "/".join(parts[-2:] if parts[-1].startswith("*") else parts[-1:]).strip()
     return (last if len(last) <= 80 else last[:79] + "…") or "the data"
 
 

@@ -68,8 +68,8 @@ def source(
         return ArrayRows(_array_blocks(data, target, weight), rows)
     _refuse_what_is_no_table(data, target)
     if isinstance(data, list | tuple) and any(is_frame(each) for each in data):
-        makers = [_HeldFrame(each) for each in data]
-        return chunks(PartRows(makers), target=target, weight=weight, rows=rows, **options)
+        held = [_HeldFrame(each) for each in data]
+        return chunks(PartRows(held), target=target, weight=weight, rows=rows, **options)
     if isinstance(data, str | os.PathLike) or is_frame(data) or hasattr(data, "to_batches"):
         return chunks(data, target=target, weight=weight, rows=rows, **options)
     _refuse(options)

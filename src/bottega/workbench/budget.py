@@ -16,6 +16,7 @@ from bottega.workbench.sizes import SMALL
 
 __all__ = ["Plan", "default_budget", "make_plan", "read_budget"]
 
+TOO_SLOW = "skipped: too slow for the time budget"
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0, "": 1.0}
 _LONGEST = 600.0
 _PASSES = 60  # over a source that is larger than memory: ten methods, six fits of each
@@ -238,7 +239,7 @@ def make_plan(
         if earlier is not None and rows < n_train and rows / 2 <= earlier:
             rows = min(earlier, n_train)
         if rows < min(_LEAST_ROWS, n_train) and name not in plan.sure:
-            plan.left_out[name] = "skipped: too slow for the time budget"
+            plan.left_out[name] = TOO_SLOW
             slow.append(title)
             continue
         rows = max(rows, min(_LEAST_ROWS, n_train))
@@ -249,9 +250,7 @@ def make_plan(
             plan.procedures[name] = replace(procedures[name], most_rows=inside)
             plan.rows[name] = rows
             why = f": all would take {_in_words(cost[name])} a run" if name in times else ""
-            plan.fewer[name] = (
-                f"{title} learned from {rows:,} of the {every:,} rows of a fold{why}."
-            )
+            plan.fewer[name] = f"learned from {rows:,} of the {every:,} rows of a fold{why}."
         room -= min(runs * plan.seconds[name], share)
     plan.cheap = tuple(
         name for name in plan.procedures if runs * plan.seconds[name] <= _NOTHING * whole

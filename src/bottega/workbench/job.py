@@ -18,6 +18,7 @@ from bottega.workbench.measures import Measure
 from bottega.workbench.results import MethodResult
 from bottega.workbench.resume import Saved
 from bottega.workbench.stack import leaders_of, stack_leaders
+from bottega.workbench.together import together
 from bottega.workbench.work import Work
 
 __all__ = ["Job"]
@@ -137,8 +138,9 @@ class Job:
         """Return what the budget cut, in sentences."""
         able = [name for name in self.plan.procedures if name not in nested.failures]
         titles = {name: self.cards[name].title for name in able}
-        fewer = [told for name, told in self.plan.fewer.items() if name in nested.results]
-        return [*fewer, *self.plan.cut, *self.work.sentences(titles, len(self.folds))]
+        fewer = self.plan.fewer.items()
+        told = [(self.cards[name].title, what) for name, what in fewer if name in nested.results]
+        return [*together(told), *self.plan.cut, *self.work.sentences(titles, len(self.folds))]
 
     def with_winner(
         self, nested: NestedComparison, results: dict[str, MethodResult]

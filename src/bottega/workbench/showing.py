@@ -6,6 +6,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.tables import Section, Summary
+from bottega.workbench.budget import TOO_SLOW
 from bottega.workbench.leaderboard import leaderboard_columns, versus_baseline
 
 __all__ = ["ShownComparison"]
@@ -155,7 +156,8 @@ class ShownComparison:
         if self._proportions is not None:
             notes += self._proportions.in_words(self.target)
         notes += [*self.cut, *self.notes]
-        reasons = sorted(self.not_shown.items(), key=lambda pair: pair[0].startswith("skipped"))
+        others = [pair for pair in self.not_shown.items() if pair[0] != TOO_SLOW]  # told in cut
+        reasons = sorted(others, key=lambda pair: pair[0].startswith("skipped"))
         return notes + [f"{', '.join(names)}: {reason}" for reason, names in reasons]
 
     @property

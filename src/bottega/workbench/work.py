@@ -13,6 +13,7 @@ from bottega.risk.estimate.nested_engine import Answer, Control, Task
 from bottega.risk.estimate.nested_interval import mean_and_variance
 from bottega.workbench.resume import Saved
 from bottega.workbench.sizes import SMALL
+from bottega.workbench.together import together
 
 __all__ = ["Work"]
 
@@ -204,11 +205,14 @@ class Work(Control):
 
     def sentences(self, titles: dict[str, str], n_folds: int) -> list[str]:
         """Return what was stopped or left undone, in sentences."""
-        found = [
-            f"{titles.get(name, name)} was stopped after {folds} of {n_folds} folds: "
-            f"{titles.get(rival, rival)} is clearly ahead."
+        found = together(
+            (
+                titles.get(name, name),
+                f"was stopped after {folds} of {n_folds} folds: {titles.get(rival, rival)} is "
+                "clearly ahead.",
+            )
             for name, (rival, folds) in self.stopped.items()
-        ]
+        )
         if self.deadline is None:
             return found
         done = {name: len(self._losses.get(name, ())) for name in titles}
@@ -220,8 +224,8 @@ class Work(Control):
         none = [titles[name] for name, folds in undone.items() if folds < _HEATS]
         if none:
             found.append(f"There was no time for {', '.join(none)}.")
-        return found + [
-            f"{titles[name]} was judged on {folds} of {n_folds} folds: the time was over."
+        return found + together(
+            (titles[name], f"was judged on {folds} of {n_folds} folds: the time was over.")
             for name, folds in undone.items()
             if folds >= _HEATS
-        ]
+        )

@@ -17,6 +17,7 @@ from bottega.core.sparse import is_sparse
 from bottega.core.stored import stored
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.core.validate import (
+    naming_encoded,
     naming_texts,
     read_response,
     refuse_doubled_names,
@@ -147,7 +148,8 @@ class ColumnReader:
         refuse_masked(X=X)
         refuse_doubled_names(X)
         if self.encoder is None:
-            matrix = _validated(estimator, X, reset=False)
+            with naming_encoded():
+                matrix = _validated(estimator, X, reset=False)
         else:
             if not is_frame(X):
                 raise InputError(

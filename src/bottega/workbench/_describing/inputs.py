@@ -89,22 +89,23 @@ class DescribedInputs:
             column = table.column(name)
             if column.missing > _MOST_MISSING * table.n_rows:
                 share = 100 * column.missing / table.n_rows
-                skipped[name] = f"missing in {share:.0f}% of the rows"
+                skipped[name] = f"missing in {share:.0f}% of the rows: not used"
                 continue
             if kind == "text":
-                skipped[name] = "it holds free text"
+                skipped[name] = "it holds free text: not used"
                 continue
             values = _numbers(table, name, kind) if kind in ("number", "date") else None
             block = _block(table, name, kind) if values is None else _scaled(name, kind, values)
             if block is None:
+                least = max(_LEAST_LEVEL, round(_LEAST_SHARE * table.n_rows))
                 skipped[name] = (
-                    f"no level has {max(_LEAST_LEVEL, round(_LEAST_SHARE * table.n_rows)):,} rows"
+                    f"no level has {least:,} rows: not used"
                     if kind == "category"
-                    else "all its values are alike"
+                    else "all its values are alike: not used"
                 )
                 continue
             if width + len(block.titles) > _MOST_ENCODED:
-                skipped[name] = f"there are {_MOST_ENCODED:,} encoded columns without it"
+                skipped[name] = f"there are {_MOST_ENCODED:,} encoded columns without it: not used"
                 continue
             width += len(block.titles)
             blocks.append(block)
