@@ -194,6 +194,7 @@ class CheckedChunks:
         self.y_ndim = y_ndim
         self.classes = classes
         self.guessed = guessed
+        self.finite = getattr(chunks, "finite", False)
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
         self._held: HeldParts | None = None
         if held is not None:
@@ -363,7 +364,7 @@ class CheckedChunks:
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return checked inputs and responses."""
         how: dict[str, Any] = {"dtype": np.float64}
-        how["ensure_all_finite"] = "allow-nan" if self.allow_nan else True
+        how["ensure_all_finite"] = "allow-nan" if self.allow_nan else not self.finite
         if self.y_ndim == 0:
             return check_array(X, **how), y
         number = self.classes is None
