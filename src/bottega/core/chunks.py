@@ -80,6 +80,7 @@ class CheckedChunks:
         self.y_ndim = y_ndim
         self.classes = classes
         self.guessed = guessed
+        self.finite = getattr(chunks, "finite", False)
         self.count: int | None = None  # of the rows that count, once they were passed over
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
         self._held: HeldParts | None = None
@@ -289,7 +290,7 @@ class CheckedChunks:
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return checked inputs and responses."""
         how: dict[str, Any] = {"dtype": np.float64}
-        how["ensure_all_finite"] = "allow-nan" if self.allow_nan else True
+        how["ensure_all_finite"] = "allow-nan" if self.allow_nan else not self.finite
         how["accept_sparse"] = "csr" if self.sparse else False
         if self.y_ndim == 0:
             return check_array(X, **how), y

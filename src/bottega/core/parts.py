@@ -14,8 +14,10 @@ __all__ = ["RowSource", "at_first_sight", "hold_chunks", "merged", "of_blocks"]
 class RowSource(Iterable[Any]):
     """Rows that come in chunks, as often as one likes: what `fit` takes in the place of X and y.
 
-    Iterating gives ``(X, y)`` or ``(X, y, w)``.
+    Iterating gives ``(X, y)`` or ``(X, y, w)``. `finite` says that the numbers of X were looked at.
     """
+
+    finite = False
 
     @abstractmethod
     def __iter__(self) -> Iterator[Any]:

@@ -42,6 +42,8 @@ class PlainNumbers(RowSource):
         The columns of responses and weights.
     """
 
+    finite = True
+
     source: StoredRows
     names: Sequence[str]
     target: str | None
