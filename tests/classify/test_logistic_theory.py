@@ -104,6 +104,18 @@ def test_thousands_of_coefficients_are_for_lbfgs():
     assert tuned.solver_ == "newton"
 
 
+def test_sparse_rows_with_hundreds_of_coefficients_are_for_lbfgs():
+    rng = np.random.default_rng(3)
+    X = sparse.random_array((900, 250), density=0.05, rng=rng, format="csr")
+    y = np.argmax(X[:, :3] + rng.normal(size=(900, 3)), axis=1)
+    model = LogisticRegression(alpha=1e-3).fit(X, y)
+    dense = LogisticRegression(alpha=1e-3).fit(X.toarray(), y)
+    assert (model.solver_, dense.solver_) == ("lbfgs", "newton")
+    # Both are within the tolerance of the objective, 1e-6 of its value without inputs.
+    np.testing.assert_allclose(model.coef_, dense.coef_, atol=1e-3 * np.abs(dense.coef_).max())
+    np.testing.assert_allclose(model.predict_proba(X), dense.predict_proba(X.toarray()), atol=1e-4)
+
+
 def test_columns_of_zeros_do_not_stop_lbfgs():
     rng = np.random.default_rng(0)
     X = (rng.random((250, 300)) < 0.05).astype(float)

@@ -181,12 +181,14 @@ class MemoryLikelihood(LikelihoodWork):
     def alone(self, descent: LogisticDescent, alpha: float) -> tuple[PreparedLikelihood, int]:
         """Return the problem of all rows for one fit, and the most coefficients for Newton."""
         scores = len(self.counts) if len(self.counts) > 2 else 1
-        many = len(self.rows) * scores > _FEW_SPARSE and is_sparse(self.rows.X)
-        if alpha > 0 and descent.l1_ratio == 0 and self.is_wide and many:
-            found = self.prepare(descent, rotate=False)
-            assert found is not None
-            return found, _FEW_SPARSE
-        return self.whole(descent), NEWTON
+        many = min(self.rows.X.shape) * scores > _FEW_SPARSE and is_sparse(self.rows.X)
+        if not (many and alpha > 0 and descent.l1_ratio == 0):
+            return self.whole(descent), NEWTON
+        if not self.is_wide:
+            return self.whole(descent), _FEW_SPARSE
+        found = self.prepare(descent, rotate=False)
+        assert found is not None
+        return found, _FEW_SPARSE
 
     def prepare(
         self, descent: LogisticDescent, part: Any = None, *, rotate: bool = True
