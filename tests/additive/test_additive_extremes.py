@@ -63,3 +63,24 @@ def test_a_wild_number_in_a_column_is_named() -> None:
     frame.loc[7, "age"] = 1e12
     with pytest.warns(DataWarning, match="Column 'age' goes from .* to 1e\\+12, and nine tenths"):
         AdditiveModel().fit(frame, np.sin(frame["age"]))
+
+
+@pytest.mark.parametrize("method", ["reml", "gcv"])
+def test_a_wild_response_that_the_first_chunk_does_not_have(method: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 1))
+    y = np.sin(X[:, 0]) + 0.1 * rng.normal(size=1_000)
+    y[700] = 1e120
+    whole = AdditiveModel(method=method).fit(X, y)
+    parts = AdditiveModel(method=method).fit_chunks([(X[:500], y[:500]), (X[500:], y[500:])])
+    # The response is standardised by all rows, or by the first chunk.
+    expected = whole.predict(X)
+    np.testing.assert_allclose(parts.predict(X), expected, atol=1e-9 * np.ptp(expected))
+
+
+def test_responses_in_chunks_whose_squares_overflow_are_refused() -> None:
+    X, y = np.random.default_rng(0).normal(size=(2, 500, 1))
+    y[400] = 1e200
+    chunks = [(X[:250], y[:250, 0]), (X[250:], y[250:, 0])]
+    with pytest.raises(InputError, match="squares of these numbers overflow"):
+        AdditiveModel().fit_chunks(chunks)

@@ -30,9 +30,10 @@ def tell_and_fit(self, *rows, **how):
         print("fitting", flush=True)
     return fit(self, *rows, **how)
 
-def hear(*told):
-    heard.append(told)
-    report(*told)
+def hear(job, *told):
+    if job == "comparing":
+        heard.append(told)
+    report(job, *told)
 
 Estimator._fit, progress.report = tell_and_fit, hear
 main()

@@ -29,6 +29,7 @@ BUDGET = {
     "linear._kernels.subset_walks": 13,
     "linear._kernels.subset_best": 11,
     "online._kernels.gradient_descent": 9,
+    "cluster._kernels.lloyd": 6,
     "tree._kernels.prune": 9,
     "smooth._kernels.state_space": 10,
     "smooth._kernels.nearest": 9,

@@ -10,7 +10,7 @@ import bottega
 ROOT = Path(bottega.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 KERNEL_FILES = [file for file in FILES if "_kernels" in file.relative_to(ROOT).parts]
-DECORATORS = {"kernel", "summing_kernel"}
+DECORATORS = {"kernel", "neighbours_kernel", "summing_kernel"}
 
 
 def name(file):

@@ -3,14 +3,18 @@
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from bottega.classify import NaiveBayes
 from bottega.core.chunks import CheckedChunks, Mergeable
 from bottega.core.errors import InputError
+from bottega.core.labels import CodedLabels
 from bottega.core.moments import Moments
+from bottega.core.parts import RowSource
 from bottega.core.rows import split_rows
 
 
@@ -149,3 +153,101 @@ def test_chunks_that_are_not_the_same_each_time_are_refused(step, word):
     chunks.rows += step
     with pytest.raises(InputError, match=f"{word} rows than the 8 of an earlier pass"):
         list(checked)
+
+
+def moments_alone(X, *_):
+    return Moments().update(X)
+
+
+def count_rows(X, *_):
+    return len(X)
+
+
+class Parts(RowSource):
+    """Chunks in parts that are read apart."""
+
+    def __init__(self, parts):
+        self._parts = parts
+
+    def __iter__(self):
+        return (chunk for part in self._parts for chunk in part)
+
+    def parts(self):
+        return [Parts([part]) for part in self._parts]
+
+
+def test_parts_are_worked_on_side_by_side_and_merged_in_order():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1_000, 3))
+    cuts = np.array_split(X, [10, 11, 400, 900])
+    parts = Parts([[(each,) for each in np.array_split(part, 3)] for part in cuts])
+    checked = CheckedChunks(parts, 3, 0)
+    expected = CheckedChunks([(X,)], 3, 0).reduce(moments_alone)
+    found = [checked.reduce(moments_alone) for _ in range(5)]
+    np.testing.assert_allclose(found[0].scatter, expected.scatter, rtol=1e-12)
+    for other in found[1:]:
+        np.testing.assert_array_equal(other.scatter, found[0].scatter)
+    sizes = list(checked.map(count_rows))
+    assert sizes == [len(X) for X, _, _ in checked]
+    assert checked.count == 1_000
+
+
+def test_a_chunk_that_cannot_be_used_is_named_with_its_part():
+    good, bad = np.zeros((4, 2)), np.full((4, 2), np.nan)
+    checked = CheckedChunks(Parts([[(good,)], [(good,), (bad,)], [(good,)]]), 2, 0)
+    with pytest.raises(InputError, match="Chunk 2 of part 2 cannot be used"):
+        checked.reduce(moments_alone)
+
+
+def test_parts_that_change_between_passes_are_refused():
+    parts = [[(np.zeros((4, 2)),)], [(np.zeros((3, 2)),)]]
+    checked = CheckedChunks(Parts(parts), 2, 0)
+    assert sum(checked.map(count_rows)) == 7
+    parts[1] = [(np.zeros((2, 2)),)]
+    with pytest.raises(InputError, match="fewer rows than the 7"):
+        list(checked.map(count_rows))
+
+
+def test_every_pass_counts_the_rows():
+    parts = [[(np.zeros((4, 2)),)], [(np.zeros((3, 2)),)]]
+    checked = CheckedChunks(Parts(parts), 2, 0)
+    assert checked.reduce(moments_alone).count == checked.count == 7
+    parts[1] = [(np.zeros((5, 2)),)]
+    with pytest.raises(InputError, match="more rows than the 7"):
+        checked.reduce(moments_alone)
+    assert CheckedChunks([(np.zeros((0, 2)),)], 2, 0).reduce(moments_alone) is None
+
+
+def test_a_part_is_named_by_every_way_to_pass_over_parts():
+    good, bad = np.zeros((4, 2)), np.full((4, 2), np.nan)
+    checked = CheckedChunks(Parts([[(good,)], [(good,), (bad,)]]), 2, 0)
+    with pytest.raises(InputError, match="Chunk 2 of part 2 cannot be used"):
+        list(checked.map(count_rows))
+
+
+def test_a_source_that_names_plain_columns_gives_its_chunks_as_arrays():
+    class Plain(Parts):
+        plain = ("a", "b")
+
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": [3.0, 4.0]})
+    ((X, y, w),) = CheckedChunks(Plain([[(frame,)]]), 2, 0, names=["a", "b"])
+    assert isinstance(X, np.ndarray)
+    assert X.tolist() == frame.to_numpy().tolist()
+    assert y is None
+    assert w is None
+
+
+def test_a_class_that_was_not_there_when_classes_were_read_is_refused():
+    class Growing(Parts):
+        def responses(self):
+            return iter([(np.array(["a", "b"]), None)])
+
+        def __iter__(self):
+            for codes in ([0, 1], [0, 2]):
+                yield np.zeros((2, 1)), CodedLabels(np.array(codes), np.array(["a", "b", "c"]))
+
+        def parts(self):
+            return [self]
+
+    with pytest.raises(InputError, match="A class appears"):
+        NaiveBayes().fit_chunks(Growing([]))

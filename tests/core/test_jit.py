@@ -255,6 +255,49 @@ def test_a_helper_is_only_linked_with_versions_of_numba_that_were_tested(toy):
     assert run(toy, PLAIN + SHOW) == [15.0, 1, 1]
 
 
+NEIGHBOURS = """
+from bottega._jit import kernel, neighbours_kernel
+
+@kernel
+def added(places, values, totals):
+    for i in range(len(places)):
+        at = 2 * places[i]
+        v1, v2 = values[2 * i], values[2 * i + 1]
+        t1, t2 = totals[at], totals[at + 1]
+        totals[at] = t1 + v1
+        totals[at + 1] = t2 + v2
+
+@kernel
+def one_by_one(places, values, totals):
+    added(places, values, totals)
+
+@neighbours_kernel
+def together(places, values, totals):
+    added(places, values, totals)
+"""
+USE_NEIGHBOURS = """
+import numpy as np
+from numba import config
+from toy._kernels.neighbours import one_by_one, together
+
+rng = np.random.default_rng(0)
+places, values = rng.integers(0, 5, 100).astype(np.uint64), rng.random(200)
+totals = np.zeros((2, 10))
+for kernel, found in zip((one_by_one, together), totals):
+    kernel(places, values, found)
+    (code,) = kernel.inspect_llvm().values()
+    print(int("x double>" in code))
+print(int(np.array_equal(*totals)), config.SLP_VECTORIZE)
+"""
+
+
+def test_neighbours_are_added_together_in_the_kernels_that_want_it(toy):
+    (toy / "neighbours.py").write_text(NEIGHBOURS)
+    assert run(toy, USE_NEIGHBOURS) == [0, 1, 1, 0]
+    # The setting of the process is as it was, and other versions of numba do without.
+    assert run(toy, PLAIN + USE_NEIGHBOURS, NUMBA_CACHE_DIR=str(toy)) == [0, 0, 1, 0]
+
+
 ERRORS = """
 import numpy as np
 from bottega._jit import kernel

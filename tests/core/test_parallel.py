@@ -173,4 +173,28 @@ def test_items_made_ahead_end_with_whoever_uses_them():
     with pytest.raises(ValueError, match="the end"):
         for _ in made_ahead(items()):
             pass
-    assert threading.active_count() <= before
+    assert threads_end(before)
+
+
+def test_nobody_waits_for_the_thread_of_items_that_are_not_wanted_any_more():
+    go_on, before = threading.Event(), threading.active_count()
+
+    def items():
+        yield 0
+        go_on.wait(60)
+        yield from range(100)
+
+    found = made_ahead(items())
+    assert next(found) == 0
+    found.close()  # where Ctrl-C would be lost, it returns at once
+    assert threading.active_count() == before + 1
+    go_on.set()
+    assert threads_end(before)  # though nobody takes what it has made
+
+
+def threads_end(number, seconds=10.0):
+    """Return True as soon as there are no more threads than a number."""
+    end = time.monotonic() + seconds
+    while threading.active_count() > number and time.monotonic() < end:
+        time.sleep(0.001)
+    return threading.active_count() <= number

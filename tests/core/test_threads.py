@@ -1,10 +1,13 @@
 """Linear algebra is kept to one thread inside the block and let go behind it."""
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from types import ModuleType
 
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from bottega.core import threads
 from bottega.core.parallel import at_most, in_threads, spare_threads
 from bottega.core.threads import linear_algebra_in, one_thread, openmp_in
 from bottega.linear import LeastSquares
@@ -85,6 +88,13 @@ def test_fits_paths_and_chunks_keep_to_n_jobs():
         # Products of narrow blocks are too small to share.
         WatchedLeastSquares().fit_chunks([(few, y)])
     assert seen[-1] == 1
+
+
+def test_libraries_that_were_loaded_of_late_are_looked_for(monkeypatch):
+    before = threads._all_libraries()
+    assert threads._all_libraries() is before
+    monkeypatch.setitem(sys.modules, "module_with_a_library", ModuleType("module_with_a_library"))
+    assert threads._all_libraries() is not before
 
 
 def openmp_threads():

@@ -20,6 +20,7 @@ from bottega.cluster import GaussianMixture, KMeans
 from bottega.core.engine import current_engine, sent
 from bottega.core.errors import EngineError, InputError, ParameterError
 from bottega.core.parallel import in_threads, spare_threads
+from bottega.core.parts import RowSource
 from bottega.data.array_rows import ArrayRows
 from bottega.ensemble import BaggingRegressor, RandomForestRegressor
 from bottega.explain import explain
@@ -250,6 +251,137 @@ def test_a_worker_killed_in_the_middle_leaves_the_answer(cluster, tmp_path, by_v
     assert (tmp_path / "died").exists()
     here = Ridge().fit(ArrayRows(makers, 50))
     np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
+
+
+class LoggedRows(RowSource):
+    """Rows of four parts in files, which write down who reads them; one may kill who does."""
+
+    in_files = True
+
+    def __init__(self, folder, numbers=range(4), fatal=None):
+        self.folder, self.numbers, self.fatal = folder, numbers, fatal
+        self.home = os.getpid()
+
+    def __iter__(self):
+        for number in self.numbers:
+            path = os.path.join(self.folder, f"{number}-{os.getpid()}")
+            with open(path, "a") as file:
+                file.write("x")
+            died = os.path.join(self.folder, "died")
+            readings = times_read(self.folder, self.home)[number]
+            if readings == self.fatal and number == 2 and not os.path.exists(died):
+                open(died, "x").close()
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield from self.chunks_of(number)
+
+    def chunks_of(self, number):
+        rng = np.random.default_rng(number)
+        X = rng.normal(size=(60, 3))
+        y = np.digitize(X[:, 0] + rng.normal(size=60), [0.5, 1.5])
+        if number < 3:
+            y = np.minimum(y, 1)  # the third class comes in the last part
+        return [(X[:30], y[:30]), (X[30:], y[30:])]
+
+    def responses(self):
+        with open(os.path.join(self.folder, "responses"), "a") as file:
+            file.write("x")
+        for number in self.numbers:
+            yield from ((y, None) for _, y in self.chunks_of(number))
+
+    def parts(self):
+        return [LoggedRows(self.folder, [number], self.fatal) for number in self.numbers]
+
+
+def times_read(folder, home):
+    """Return how often each part was read by other processes than one."""
+    found = [0] * 4
+    for name in os.listdir(folder):
+        part, dash, process = name.partition("-")
+        if dash and int(process) != home:
+            found[int(part)] += os.path.getsize(os.path.join(folder, name))
+    return found
+
+
+def test_one_pass_reads_files_once_and_several_passes_twice(cluster, tmp_path, by_value):
+    one, several = tmp_path / "one", tmp_path / "several"
+    one.mkdir()
+    several.mkdir()
+    with scale.on(cluster):
+        Ridge(alpha=1.0, select="gcv").fit(LoggedRows(str(one)))
+        assert times_read(one, os.getpid()) == [1, 1, 1, 1]
+        LogisticRegression(alpha=1.0).fit(LoggedRows(str(several), range(3)))
+        assert times_read(several, os.getpid())[:3] == [2, 2, 2]  # and kept the second time
+
+
+@pytest.mark.parametrize("where", ["cluster", "processes"])
+def test_classes_that_come_late(where, cluster, tmp_path, by_value, capfd):
+    rows = LoggedRows(str(tmp_path))
+    here = LinearDiscriminant(shrinkage=0).fit(rows)
+    with scale.on(cluster if where == "cluster" else where, workers=2):
+        few = LinearDiscriminant(shrinkage=0).fit(LoggedRows(str(tmp_path), range(3)))
+        assert times_read(tmp_path, os.getpid()) == [
+            1,
+            1,
+            1,
+            0,
+        ]  # the classes of the first rows did
+        there = LinearDiscriminant(shrinkage=0).fit(rows)
+    assert few.classes_.tolist() == [0, 1]
+    assert there.classes_.tolist() == [0, 1, 2]
+    np.testing.assert_allclose(there.coef_, here.coef_, rtol=1e-9)
+    assert (tmp_path / "responses").read_text() == "x" * 5  # all of them here, and of each part
+    assert "Compute Failed" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("reading", [1, 2])  # the first pass; the rows that are kept
+def test_a_worker_that_dies_while_it_reads_a_file(reading, cluster, tmp_path, by_value):
+    rows = LoggedRows(str(tmp_path), range(3), fatal=reading)
+    model = LogisticRegression(alpha=1.0)
+    with scale.on(cluster):
+        there = clone(model).fit(rows)
+    assert (tmp_path / "died").exists()
+    np.testing.assert_allclose(there.coef_, clone(model).fit(rows).coef_, rtol=1e-6)
+
+
+class Told:
+    """Numbers in the order of their merges."""
+
+    def __init__(self, part):
+        self.numbers = list(part)
+
+    def merge(self, other):
+        self.numbers += other.numbers
+        return self
+
+
+@pytest.mark.parametrize("count", [1, 4, 20, 42, 300])
+def test_many_parts_are_few_tasks_and_keep_their_order(count, cluster, by_value):
+    numbers = [[number] for number in range(count)]
+    with scale.on(cluster):
+        engine, tasks = current_engine(), []
+        submit = engine.submit_each
+        engine.submit_each = lambda task, args: tasks.append(len(args)) or submit(task, args)
+        parts = engine.share_out(numbers)
+        assert parts.reduce(Told).numbers == list(range(count))
+        assert sum(tasks) <= {1: 1, 4: 5, 20: 21, 42: 48, 300: 44}[count]
+        assert parts.map(lambda part, more: part[0] - more, range(count)) == [0] * count
+        kept = parts.keep(lambda part: (-number for number in part))
+        assert kept.reduce(Told).numbers == [-number for number in range(count)]
+        assert kept.map(list) == [[-number] for number in range(count)]
+
+
+def test_memory_is_kept_while_a_task_runs(monkeypatch):
+    from bottega.scale._engines import working
+
+    said = []
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    monkeypatch.setattr(working, "_mallopt", lambda: lambda *given: said.append(given))
+    with working.working():
+        assert not said  # nobody asked for memory to be given back at once
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    with working.working(), working.working():
+        assert said == [(-1, 64 << 20), (-3, 4 << 20)]
+    assert said[2:] == [(-1, 65536), (-3, 128 << 10)]
 
 
 def busy_threads():

@@ -9,6 +9,7 @@ import pytest
 from bottega import scale
 from bottega.classify import LinearDiscriminant, NaiveBayes
 from bottega.core.errors import InputError
+from bottega.data import plain_numbers
 from bottega.data.read import batches
 from bottega.linear import LeastSquares, Ridge
 from bottega.linear import ridge as ridge_module
@@ -60,6 +61,21 @@ def same_fit(model, frame, rows, target="y"):
     found = model.fit(rows)
     np.testing.assert_allclose(found.coef_, coef, rtol=1e-9)
     np.testing.assert_allclose(found.intercept_, intercept, rtol=1e-9)
+
+
+def test_ends_are_those_of_all_files(frame, tmp_path):
+    rows = source(frame, tmp_path).at_first_sight()
+    X = frame.drop(columns=["y", "label"])
+    expected = list(zip(X.min().tolist(), X.max().tolist(), strict=True))
+    assert rows.ends == expected
+    assert rows.parts()[0].ends == expected
+    assert source(frame, tmp_path).ends is None  # what is encoded is not what the files hold
+
+
+def test_files_that_do_not_tell_ends_have_none(frame, tmp_path):
+    table = pa.Table.from_pandas(frame.drop(columns="label"))
+    pq.write_table(table, tmp_path / "rows.parquet", write_statistics=False)
+    assert scale.source(tmp_path / "rows.parquet", "y").at_first_sight().ends is None
 
 
 def test_a_fit_is_one_pass_and_nothing_is_read_before_it(frame, tmp_path, rows_read, monkeypatch):
@@ -148,3 +164,39 @@ def test_missing_labels_of_a_late_chunk_are_named():
     label[9] = "yes"
     chunks = [(X[:6], label[:6], weight[:6]), (X[6:], label[6:], weight[6:])]
     assert LinearDiscriminant().fit_chunks(chunks).classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("group", [100, 250, 1_000, 3_000])
+def test_groups_of_rows_and_pieces_of_them_do_not_matter(frame, tmp_path, monkeypatch, group):
+    monkeypatch.setattr(plain_numbers, "_PIECE", 400)
+    monkeypatch.setattr(plain_numbers, "_LEAST", 10)
+    for number, part in enumerate(np.array_split(np.arange(ROWS), 2)):
+        frame.iloc[part].to_parquet(tmp_path / f"{number}.parquet", row_group_size=group)
+    for model, target in ((LeastSquares(), "y"), (LinearDiscriminant(shrinkage=0), "label")):
+        ignore = [name for name in ("y", "label") if name != target]
+        same_fit(model, frame, scale.source(tmp_path, target, ignore=ignore, rows=250), target)
+
+
+def test_kept_chunks_are_not_written_over(frame, tmp_path):
+    rows = source(frame, tmp_path).at_first_sight()
+    assert isinstance(rows, plain_numbers.PlainNumbers)
+    kept = list(rows)
+    inputs = pd.concat([X for X, _ in kept], ignore_index=True)
+    expected = frame[inputs.columns].astype(float)
+    pd.testing.assert_frame_equal(inputs, expected, check_column_type=False)
+    np.testing.assert_array_equal(np.concatenate([y for _, y in kept]), frame["y"])
+
+
+def test_a_missing_number_in_the_last_piece_of_the_last_file(frame, tmp_path, monkeypatch):
+    monkeypatch.setattr(plain_numbers, "_PIECE", 400)
+    monkeypatch.setattr(plain_numbers, "_LEAST", 10)
+    frame.loc[ROWS - 1, "b"] = np.nan
+    same_fit(LeastSquares(), frame, source(frame, tmp_path))
+
+
+def test_texts_are_no_response_of_a_regression(frame, tmp_path):
+    files = source(frame, tmp_path, "label")
+    for rows in (files, scale.source(frame, "label", ignore=["y"])):
+        for model in (LeastSquares(), Ridge(alpha=1.0)):
+            with pytest.raises(InputError, match="cannot be used: y holds texts such as"):
+                model.fit(rows)

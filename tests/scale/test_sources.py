@@ -118,6 +118,10 @@ def test_a_long_parquet_file_is_read_in_spans(folder, monkeypatch, expected, tmp
     parts = rows.parts()
     assert len(parts) == 5
     same(Ridge(alpha=1.0).fit_chunks([chunk for part in parts for chunk in part]), expected)
+    # A part is read as itself, not as the file that it is a span of.
+    assert [len(part.parts()) for part in parts] == [1] * 5
+    alone = Ridge(alpha=1.0).fit_chunks(list(parts[1]))
+    np.testing.assert_allclose(Ridge(alpha=1.0).fit(parts[1]).coef_, alone.coef_, rtol=1e-9)
 
 
 def test_only_columns_that_are_used_are_read(folder):

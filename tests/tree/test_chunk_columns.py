@@ -246,3 +246,11 @@ def test_a_boosted_model_of_chunks_is_stored_with_its_bins():
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     again = model.fit(X, Y)  # in memory, where values are read as they are
     assert again.columns_in_.bins is None
+
+
+def test_many_rows_are_not_kept_while_parts_are_read_side_by_side(monkeypatch):
+    monkeypatch.setattr(chunk_columns, "FEW_NUMBERS", 100)
+    few = chunk_columns._FewNumbers()
+    block, y = np.zeros((20, 2)), np.zeros(20)
+    found = [chunk_columns.facts_of_block(block, y, None, few=few)[0] for _ in range(4)]
+    assert [each is not None for each in found] == [True, True, False, False]

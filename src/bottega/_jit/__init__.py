@@ -22,7 +22,7 @@ from bottega._jit.sources import cache_folder
 from bottega._jit.workers import beside, compile_beside
 from bottega.core import progress
 
-__all__ = ["beside", "kernel", "summing_kernel"]
+__all__ = ["beside", "kernel", "neighbours_kernel", "summing_kernel"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -31,7 +31,7 @@ _config: Any = numba.config  # numba sets its attributes from the environment
 
 def kernel(function: F) -> F:
     """Compile a kernel on its first call; the machine code is kept for later processes."""
-    return _compiled(function, any_order=False)
+    return _compiled(function)
 
 
 def summing_kernel(function: F) -> F:
@@ -43,10 +43,19 @@ def summing_kernel(function: F) -> F:
     return _compiled(function, any_order=True)
 
 
-def _compiled(function: F, *, any_order: bool) -> F:
+def neighbours_kernel(function: F) -> F:
+    """As `kernel`, for loops that do the same to a few neighbours, written out one by one.
+
+    Neighbours are then read, added and written as one vector, with the same answer. It is for the
+    few kernels that this makes faster: looking for neighbours takes time wherever there are none.
+    """
+    return _compiled(function, neighbours=True)
+
+
+def _compiled(function: F, *, any_order: bool = False, neighbours: bool = False) -> F:
     if _config.DISABLE_JIT:
         return function
-    dispatcher: Any = parts.compiled(function, any_order=any_order)
+    dispatcher: Any = parts.compiled(function, any_order=any_order, neighbours=neighbours)
     compile_types = dispatcher.compile
     folder = cache_folder(function)
     kept = functools.cache(lambda: enable_cache(dispatcher, folder))

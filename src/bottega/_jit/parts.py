@@ -18,18 +18,22 @@ import numba
 __all__ = ["AVAILABLE", "compiled"]
 
 _njit: Any = numba.njit  # it takes more than its types say
+_config: Any = numba.config
+_NEIGHBOURS = "SLP_VECTORIZE"  # numba's name of the setting, from superword-level parallelism
 _thread = threading.local()
 
 
-def compiled(function: Any, *, any_order: bool) -> Any:
+def compiled(function: Any, *, any_order: bool, neighbours: bool = False) -> Any:
     """Return a dispatcher for `function` whose helpers are linked as parts.
 
-    With `any_order` sums may be taken in any order.
+    With `any_order` sums may be taken in any order. With `neighbours` operations on neighbours that
+    are written out become vectors, which numba leaves out unless a setting of the process wants it.
     """
     options = {"nogil": True, "fastmath": {"reassoc", "contract", "nsz"} if any_order else False}
     if not AVAILABLE:
         return _njit(**options)(function)
-    whole = _njit(pipeline_class=_WholePipeline, no_cfunc_wrapper=True, **options)(function)
+    pipeline = _NeighboursPipeline if neighbours else _WholePipeline
+    whole = _njit(pipeline_class=pipeline, no_cfunc_wrapper=True, **options)(function)
     # The function as other kernels call it, which has no entry from Python.
     part = _njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)(function)
     own_template, own_overload = whole.get_call_template, whole.get_overload
@@ -125,13 +129,32 @@ try:
     class _WholePipeline(Compiler):
         """numba's way of compiling, into a library that becomes machine code."""
 
+        library_class: Any = JITCodeLibrary
+
         def define_pipelines(self) -> Any:
-            library = JITCodeLibrary(
+            library = self.library_class(
                 self.state.targetctx.codegen(), self.state.func_id.func_qualname
             )
             library.enable_object_caching()
             self.state.library = library
             return super().define_pipelines()
+
+    class _NeighboursLibrary(JITCodeLibrary):
+        """A library in which operations on neighbours become vectors."""
+
+        def _optimize_final_module(self) -> None:
+            # numba reads the setting here, under its lock of the compiler.
+            before = getattr(_config, _NEIGHBOURS, 0)
+            setattr(_config, _NEIGHBOURS, 1)
+            try:
+                super()._optimize_final_module()
+            finally:
+                setattr(_config, _NEIGHBOURS, before)
+
+    class _NeighboursPipeline(_WholePipeline):
+        """The same, into such a library."""
+
+        library_class = _NeighboursLibrary
 
     _needed: dict[Any, tuple[str, ...]] = {
         JITCodeLibrary: (

@@ -9,13 +9,13 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import Tags
 
 from bottega.cluster._kmeans.answers import CenterAnswers
-from bottega.cluster._kmeans.chunk_sample import ChunkSample
+from bottega.cluster._kmeans.chunk_sample import ChunkSample, sample_chunks
 from bottega.cluster._kmeans.declared import KMEANS_PARAMS
 from bottega.cluster._kmeans.judging import judged_counts
 from bottega.cluster._kmeans.lloyd import Clustering
 from bottega.cluster._kmeans.problem import ClusterProblem, KMeansHow, RowMap
 from bottega.cluster._kmeans.shown import ShownCenters
-from bottega.cluster._kmeans.source import ArraySource, ChunkSource
+from bottega.cluster._kmeans.source import ArraySource, ChunkSource, middle
 from bottega.cluster._kmeans.sparse import SparseChunks
 from bottega.cluster._kmeans.stream import CenterStream
 from bottega.cluster._kmeans.warnings import warn_about
@@ -104,7 +104,8 @@ class KMeans(
     cluster_centers_ : ndarray of shape (K, p)
         The centres.
     labels_ : ndarray of shape (n,)
-        The cluster of each row; not kept by fits in chunks.
+        The cluster of each row. Fits in chunks keep those of the rows that count (with a weight
+        above zero), where there are up to 33,554,432 of them.
     inertia_ : float
         The objective J; for other norms the weighted sum of what they take for distances.
     n_iter_ : int
@@ -266,11 +267,9 @@ class KMeans(
     def _prepare(self, rows: Rows) -> ClusterProblem:
         X = small_as_dense(rows.X)
         if is_sparse(X):
+            self._check_passes()
             chunks = CheckedChunks(SparseChunks(X, rows.weight), X.shape[1], 0)
-            statistics = ChunkSample()
-            for part, y, w in chunks:
-                statistics.merge(self._statistics(part, y, w, None))
-            return self._prepare_merged(statistics, chunks)
+            return self._prepare_merged(sample_chunks(chunks), chunks)
         row_map = self._map_of(X, rows.weight)
         source = ArraySource(row_map.to(X), rows.weight)
         return self._problem(source, source, row_map)
@@ -284,25 +283,39 @@ class KMeans(
                 check_columns(most)
         return ClusterProblem(source, sample, self._how(), row_map)
 
-    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkSample:
+    def _check_passes(self) -> None:
+        """Refuse parameters that want all rows in memory."""
         if self.norm == 1 or self.algorithm == "minibatch" or self.device is not None:
             raise InputError(
                 "Chunks and large sparse tables are clustered by Lloyd's algorithm with means: "
                 "leave norm=2 (or 'cosine'), algorithm='lloyd' and device=None; partial_fit takes "
                 "batches one after the other."
             )
+
+    def _first_pass(self, checked: CheckedChunks) -> Any:
+        if checked.are_held:
+            return super()._first_pass(checked)
+        # The passes to come must know how many rows each part has.
+        self._check_passes()
+        return sample_chunks(checked)
+
+    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkSample:
+        self._check_passes()
         return ChunkSample().update(X, None, w)
 
-    def _prepare_merged(self, statistics: ChunkSample, chunks: CheckedChunks) -> ClusterProblem:
-        row_map = self._map_of(statistics.X, statistics.w)
-        source = ChunkSource(chunks, statistics.count, row_map.to)
+    def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> ClusterProblem:
+        def source_of(row_map: RowMap) -> ChunkSource:
+            known = None if row_map.sphere else statistics.scaling(row_map.scale)
+            near = middle(row_map.to(X)) if known is None else known
+            return ChunkSource(chunks, statistics.sizes, row_map.to, near)
+
+        X, w = statistics.rows()
+        row_map = self._map_of(X, w)
         if self.standardize and row_map.scale is not None:  # that of all rows
-            spread = np.sqrt(source.scaling.variance)
+            spread = np.sqrt(source_of(replace(row_map, sphere=False)).scaling.variance)
             row_map = replace(row_map, scale=row_map.scale * np.where(spread > 0, spread, 1.0))
-            source = ChunkSource(chunks, statistics.count, row_map.to)
-        weight = statistics.w if statistics.weighted else None
-        sample = ArraySource(row_map.to(statistics.X), weight)
-        return self._problem(source, sample, row_map)
+        sample = ArraySource(row_map.to(X), w if statistics.weighted else None)
+        return self._problem(source_of(row_map), sample, row_map)
 
     def _choose(self, work: Any, rows: Rows | None, walk: Walk) -> dict[str, Any]:
         rule = walk.select or self.select

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any, ClassVar, Self
 
@@ -13,11 +12,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from bottega.core.chunks import CheckedChunks, Mergeable, is_empty, parts_of
-from bottega.core.engine import HeldParts, current_engine
+from bottega.core.engine import current_engine
 from bottega.core.errors import InputError, Unforeseen, UnforeseenClass
 from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.parallel import at_most
-from bottega.core.parts import RowSource, at_first_sight, hold_chunks
+from bottega.core.parts import RowSource, at_first_sight
+from bottega.core.row_parts import RowParts, share_chunks
 from bottega.core.threads import one_thread
 from bottega.core.validate import refuse_missing_labels
 
@@ -79,6 +79,8 @@ class Chunked(Estimator):
             try:
                 return self._fit_rows(rows, guess=guess)
             except UnforeseenClass:
+                if not guess:  # of rows that have changed since the classes were read
+                    raise
                 guess = False
             except Unforeseen:
                 if rows is chunks:
@@ -93,10 +95,14 @@ class Chunked(Estimator):
             self._fit_checked(checked)
 
     def _fit_checked(self, checked: CheckedChunks) -> None:
-        found = checked.reduce(self._counted_statistics, self._folds_of_chunks())
-        self._check_count(0 if found is None else found.count)
-        work = self._prepare_merged(found.statistics, checked)
+        found = self._first_pass(checked)
+        self._check_count(checked.count or 0)
+        work = self._prepare_merged(found, checked)
         self._finish(work, None, self._choose(work, None, AS_IT_IS))
+
+    def _first_pass(self, checked: CheckedChunks) -> Any:
+        """Return the statistics of all rows, merged; None without rows."""
+        return checked.reduce(self._statistics, self._folds_of_chunks())
 
     def _check_count(self, count: int) -> None:
         """Refuse chunks with too few rows."""
@@ -107,9 +113,6 @@ class Chunked(Estimator):
                 f"{type(self).__name__} requires at least {self._least_rows} rows with positive "
                 f"weight; the chunks have {count}."
             )
-
-    def _counted_statistics(self, X: Any, y: Any, w: Any, fold: Any) -> "_Counted":
-        return _Counted(self._statistics(X, y, w, fold), len(X))
 
     def _check_chunks(self, chunks: Iterable[Any], *, guess: bool = False) -> CheckedChunks:
         """Return the chunks to check; with `guess`, the classes are those of the first one."""
@@ -145,10 +148,12 @@ class Chunked(Estimator):
         # Sets the number of columns and their names; the rows are checked chunk by chunk.
         validate_data(self, X, skip_check_array=True)
         engine = current_engine()
-        held = None if engine is None else hold_chunks(engine, chunks)
+        held = None if engine is None else share_chunks(engine, chunks)
         if is_classifier(self):
-            seen = [(y, w)] if guess else _responses(chunks)
-            self.classes_ = _classes_of(seen) if held is None else _classes_held(held)
+            if guess:
+                self.classes_ = _classes_of([(y, w)])
+            else:
+                self.classes_ = _classes_in(chunks) if held is None else _classes_held(held)
             if not len(self.classes_):
                 raise UnforeseenClass("No row counts.") if guess else InputError(NO_ROWS)
         classes = getattr(self, "classes_", None)
@@ -181,31 +186,17 @@ class Chunked(Estimator):
         """Return the prepared work from the merged statistics; the chunks may be read again."""
 
 
-@dataclass
-class _Counted:
-    """The statistics of rows, and how many rows there were."""
-
-    statistics: Any
-    count: int
-
-    def merge(self, other: Self) -> Self:
-        """Take in other rows."""
-        self.statistics = self.statistics.merge(other.statistics)
-        self.count += other.count
-        return self
-
-
-def _classes_held(held: HeldParts) -> Any:
-    """Return the classes among the rows of parts that an engine holds."""
-    each = held.map(lambda part: _classes_of(_responses(part)))
+def _classes_held(held: RowParts) -> Any:
+    """Return the classes among the rows of parts that an engine has."""
+    each = held.glance(_classes_in)
     return reduce(np.union1d, [classes for classes in each if classes is not None])
 
 
-def _responses(chunks: Iterable[Any]) -> Iterable[tuple[Any, Any]]:
-    """Return responses and weights of chunks, alone where they can be read alone."""
+def _classes_in(chunks: Iterable[Any]) -> Any:
+    """Return the classes among the rows of chunks; responses are read alone where that can be."""
     if isinstance(chunks, RowSource):
-        return chunks.responses()
-    return (parts_of(chunk)[1:] for chunk in chunks)
+        return _classes_of(chunks.responses())
+    return _classes_of(parts_of(chunk)[1:] for chunk in chunks)
 
 
 def _classes_of(responses: Iterable[tuple[Any, Any]]) -> Any:

@@ -7,6 +7,7 @@ the same answer from an array, from a file larger than memory and from a cluster
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from copy import copy
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol, Self, runtime_checkable
@@ -17,14 +18,17 @@ from sklearn.utils import check_array, check_X_y
 
 from bottega.core import dealt_parts
 from bottega.core.deal import MOST_ORDERED, FoldDealer, deal_rows
-from bottega.core.engine import HeldParts, current_engine
+from bottega.core.engine import current_engine
 from bottega.core.errors import InputError, UnforeseenClass
 from bottega.core.frames import is_frame
-from bottega.core.parts import of_blocks
+from bottega.core.labels import CodedLabels
+from bottega.core.parallel import answers_in_turn
+from bottega.core.parts import RowSource, merged, of_blocks, parts_side_by_side
+from bottega.core.row_parts import RowParts
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
-from bottega.core.validate import naming_texts, refuse_masked, refuse_missing_labels
+from bottega.core.validate import naming_texts, refuse_masked, refuse_missing_labels, refuse_texts
 
 __all__ = ["CheckedChunks", "Mergeable", "is_empty", "parts_of"]
 
@@ -54,7 +58,7 @@ class CheckedChunks:
     values may be missing) and responses with `y_ndim` axes (0 for a method without responses, which
     ignores those that are there), labels among `classes` for a classifier, whose folds are
     stratified by them. `read` makes a matrix of inputs that are not numbers. `held` are the same
-    chunks where an engine holds them in parts. With `sparse` a sparse matrix stays one (CSR).
+    chunks in parts that an engine has. With `sparse` a sparse matrix stays one (CSR).
     `guessed` classes may lack some, which are then `UnforeseenClass`.
     """
 
@@ -67,7 +71,7 @@ class CheckedChunks:
         names: Any = None,
         allow_nan: bool = False,
         read: Callable[[Any], FloatArray] | None = None,
-        held: HeldParts | None = None,
+        held: RowParts | None = None,
         sparse: bool = False,
         guessed: bool = False,
     ) -> None:
@@ -80,30 +84,34 @@ class CheckedChunks:
         self.y_ndim = y_ndim
         self.classes = classes
         self.guessed = guessed
-        self.finite = getattr(chunks, "finite", False)
+        self._part = 0  # its number from one on, where these chunks are one of several parts
+        plain = getattr(chunks, "plain", None)
+        self._plain = plain is not None and names is not None and list(plain) == list(names)
         self.count: int | None = None  # of the rows that count, once they were passed over
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
-        self._held: HeldParts | None = None
-        if held is not None:
-            self._held = held.then(self._of_part)
+        # A copy, which holds no rows: a circle of references would keep them for too long.
+        self._held = None if held is None else held.then(copy(self).of)
 
     def __getstate__(self) -> dict[str, Any]:
         # How to check, and no rows.
         return vars(self) | {"chunks": (), "count": None, "_held": None, "_folds": {}}
 
-    def _of_part(self, part: Iterable[Any]) -> list[tuple[FloatArray, Any, Any]]:
-        """Return the checked rows of other chunks, which an engine's worker has read."""
-        return list(self.of(part))
-
-    def of(self, chunks: Iterable[Any]) -> "CheckedChunks":
-        """Return other chunks, such as a part of these, to be checked alike."""
+    def of(self, chunks: Iterable[Any], part: int = 0) -> "CheckedChunks":
+        """Return other chunks, such as a part of these with its number, to be checked alike."""
         found = copy(self)
-        found.chunks, found.count = chunks, None
+        found.chunks, found._part = chunks, part
         return found
+
+    def parts(self) -> "list[CheckedChunks]":
+        """Return the chunks in parts that threads of this process pass over side by side."""
+        parts = parts_side_by_side(self.chunks)
+        if len(parts) == 1:
+            return [self]
+        return [self.of(part, number) for number, part in enumerate(parts, start=1)]
 
     @property
     def are_held(self) -> bool:
-        """Whether the workers of an engine hold the rows."""
+        """Whether the processes of an engine pass over the rows."""
         return self._held is not None and current_engine() is not None
 
     def reduce(self, function: Callable[..., Any], folds: int = 1) -> Any:
@@ -112,23 +120,47 @@ class CheckedChunks:
         The rows are passed over where they are: here, or in parts by the workers of an engine. The
         function changes nothing, and returns what can be merged.
         """
+        found = self._reduced(partial(_counted, function), folds)
+        self.take_count(0 if found is None else found.rows)
+        return None if found is None else found.answer
+
+    def _reduced(self, function: Callable[..., Any], folds: int) -> Any:
         if not self.are_held:
             if folds > 1 or self.read is not None:
                 return of_blocks(function, self.dealt(folds))
-            return of_blocks(partial(self._of_chunk, function), enumerate(self.chunks, start=1))
+            parts = ((part,) for part in self.parts())
+            return of_blocks(lambda part: part._of_chunks(function), parts)
         assert self._held is not None
         if folds == 1:
             return self._held.reduce(partial(dealt_parts.of_part_alone, function))
         dealt = partial(dealt_parts.of_dealt_part, function, folds, self.classes is not None)
         return self._held.reduce(dealt, self._folds_of_parts(folds))
 
+    def _of_chunks(self, function: Callable[..., Any]) -> Any:
+        """Return what a function gives for each chunk, checked by the thread that works on it."""
+        return of_blocks(partial(self._of_chunk, function), enumerate(self.given(), start=1))
+
+    def _of_chunk(self, function: Callable[..., Any], number: int, chunk: Any) -> Any:
+        found = self._checked(number, chunk)
+        return None if found is None else function(*found, None)
+
     def map(self, function: Callable[..., Any]) -> Iterator[Any]:
         """Yield ``function(X, y, w)`` of each chunk in order, made where the rows are."""
-        if not self.are_held or self._held is None:
-            yield from (function(*block) for block in self)
+        if self.are_held and self._held is not None:
+            for part in self._held.map(partial(dealt_parts.each_of_part, function)):
+                yield from part
             return
-        for part in self._held.map(partial(dealt_parts.each_of_part, function)):
-            yield from part
+        parts = self.parts()
+        if len(parts) == 1:
+            yield from answers_in_turn(lambda block: function(*block), self)
+            return
+        count = 0
+        for found in answers_in_turn(
+            lambda part: [_counted(function, *each) for each in part], parts
+        ):
+            count += sum(each.rows for each in found)
+            yield from (each.answer for each in found)
+        self.take_count(count)
 
     def _folds_of_parts(self, count: int) -> list[Any]:
         """Return for each part the folds of its rows, or what was dealt before it."""
@@ -137,6 +169,7 @@ class CheckedChunks:
             self._folds[count] = self._deal(count)
         known = self._folds[count]
         counted = dealt_parts.rows_by_class if known is None else dealt_parts.rows_of_part
+        self._held.keep()  # the folds want a pass of their own
         sizes = self._held.map(counted)
         if known is not None:
             ends = np.cumsum([0, *sizes])
@@ -193,13 +226,17 @@ class CheckedChunks:
 
     def __iter__(self) -> Iterator[tuple[FloatArray, Any, Any]]:
         count = 0
-        for number, chunk in enumerate(self.chunks, start=1):
+        for number, chunk in enumerate(self.given(), start=1):
             found = self._checked(number, chunk)
             if found is not None:
                 count += found[0].shape[0]
                 if self.count is not None and count > self.count:
                     break
                 yield found
+        self.take_count(count)
+
+    def take_count(self, count: int) -> None:
+        """Note how many rows a pass has had; raise where an earlier one has had others."""
         self.check_count(count)
         self.count = count
 
@@ -212,17 +249,22 @@ class CheckedChunks:
                 "do not change their files meanwhile."
             )
 
-    def _of_chunk(self, function: Callable[..., Any], number: int, chunk: Any) -> Any:
-        found = self._checked(number, chunk)
-        return None if found is None else function(*found, None)
+    def given(self) -> Iterable[Any]:
+        """Return the chunks as they are to be checked: inputs as arrays where they are plain."""
+        chunks = self.chunks
+        return chunks.plain_blocks() if self._plain and isinstance(chunks, RowSource) else chunks
 
-    def _checked(self, number: int, chunk: Any) -> tuple[FloatArray, Any, Any] | None:
+    def _checked(self, place: int, chunk: Any) -> tuple[FloatArray, Any, Any] | None:
         """Return the rows of a chunk that count, or None where there are none."""
+        number = f"{place} of part {self._part}" if self._part else f"{place}"
         X, y, w = parts_of(chunk)
         if self.y_ndim == 0:
             y = None
         if is_empty(X):
             return None
+        if self._plain and w is None and self.read is None and self._is_read(y):
+            # Nothing is left to look at: it would take as long as the sums of the rows.
+            return np.asarray(X), self._response(y), None
         refuse_masked(X=X, y=y, w=w)
         X = self._in_order(X, number)
         if is_sparse(X) and not self.sparse and self.read is None:
@@ -258,17 +300,32 @@ class CheckedChunks:
             X, y, w = X[w > 0], None if y is None else y[w > 0], w[w > 0]
         if not X.shape[0]:
             return None
+        return X, self._response(y), w
+
+    def _response(self, y: Any) -> Any:
+        """Return checked responses with two axes, or the codes of labels."""
         if self.classes is not None:
-            return X, self._codes(y), w
-        return X, None if y is None else y.reshape(len(y), -1), w
+            return self._codes(y)
+        return None if y is None else y.reshape(len(y), -1)
 
     def _codes(self, y: Any) -> IntArray:
+        if isinstance(y, CodedLabels):
+            place, known = y.within(self.classes)
+            if not known:
+                raise UnforeseenClass("A class appears that the first chunk does not have.")
+            return place
         codes: IntArray = np.searchsorted(self.classes, y)
         if self.guessed and (codes.max() == len(self.classes) or np.any(self.classes[codes] != y)):
             raise UnforeseenClass("A class appears that the first chunk does not have.")
         return codes
 
-    def _in_order(self, X: Any, number: int) -> Any:
+    def _is_read(self, y: Any) -> bool:
+        """Return True for responses that need not be looked at: none, labels, finite numbers."""
+        if y is None or isinstance(y, CodedLabels):
+            return y is None or self.classes is not None
+        return isinstance(y, np.ndarray) and y.dtype == np.float64 and bool(np.isfinite(y).all())
+
+    def _in_order(self, X: Any, number: str) -> Any:
         """Return the columns of a data frame in the order of the first chunk."""
         names = getattr(X, "columns", None)
         if self.names is None or (names is not None and list(names) == list(self.names)):
@@ -290,15 +347,36 @@ class CheckedChunks:
     def _rows(self, X: Any, y: Any) -> tuple[Any, Any]:
         """Return checked inputs and responses."""
         how: dict[str, Any] = {"dtype": np.float64}
-        how["ensure_all_finite"] = "allow-nan" if self.allow_nan else not self.finite
+        how["ensure_all_finite"] = "allow-nan" if self.allow_nan else not self._plain
         how["accept_sparse"] = "csr" if self.sparse else False
         if self.y_ndim == 0:
             return check_array(X, **how), y
         number = self.classes is None
-        if not number:
+        if isinstance(y, CodedLabels) and not number and len(y) == len(X):
+            return check_array(X, **how), y  # labels that were read as such
+        if number:
+            refuse_texts(y)
+        else:
             refuse_missing_labels(y)
         found: tuple[Any, Any] = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return found
+
+
+@dataclass
+class _Counted:
+    """What a pass gives of some rows, and how many there were."""
+
+    answer: Any
+    rows: int
+
+    def merge(self, other: Self) -> Self:
+        self.answer = merged(self.answer, other.answer)
+        self.rows += other.rows
+        return self
+
+
+def _counted(function: Callable[..., Any], X: Any, *more: Any) -> _Counted:
+    return _Counted(function(X, *more), X.shape[0])
 
 
 def is_empty(X: Any) -> bool:

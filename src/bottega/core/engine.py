@@ -1,21 +1,21 @@
 """Where work runs: in this process, or where the engine of a block sends it.
 
 `bottega.scale` has the engines. Here is only what the rest of the package must know of them: how a
-task is sent, and how statistics of parts of the rows are made where the parts are held.
+task is sent, and how statistics of parts of the rows are made by those who share them out.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Protocol, TypeVar
 
-__all__ = ["Engine", "HeldParts", "current_engine", "sent", "working_on"]
+__all__ = ["Engine", "SharedParts", "current_engine", "sent", "working_on"]
 
 Answer = TypeVar("Answer")
 
 
-class HeldParts(Protocol):
-    """Parts of the rows that stay where an engine has put them, from pass to pass."""
+class SharedParts(Protocol):
+    """Parts of the rows that the other processes share out among themselves."""
 
     def map(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> list[Any]:
         """Return ``function(part)``, or ``function(part, each[i])``, of every part, in order."""
@@ -23,8 +23,11 @@ class HeldParts(Protocol):
     def reduce(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> Any:
         """Return what `function` gives for every part, merged in order; None is left out."""
 
-    def then(self, function: Callable[[Any], Any]) -> "HeldParts":
-        """Return what a function makes of every part, held in their place."""
+    def keep(self, function: Callable[[Any], Iterable[Any]]) -> "SharedParts":
+        """Return what a function makes of every part, in the parts' place.
+
+        Processes that have memory of their own keep it there as a list, from pass to pass.
+        """
 
 
 class Engine(Protocol):
@@ -38,8 +41,8 @@ class Engine(Protocol):
     def cancel(self) -> None:
         """Give up the tasks that run: their answers are not wanted any more."""
 
-    def hold(self, parts: Sequence[Any], load: Callable[[Any], Any]) -> HeldParts:
-        """Return what `load` makes of every part, held by the other processes."""
+    def share_out(self, parts: Sequence[Any]) -> SharedParts:
+        """Return parts, such as files, that are sent to the other processes as they are."""
 
 
 _engine: ContextVar[Engine | None] = ContextVar("engine", default=None)

@@ -58,11 +58,16 @@ def small_sample(n: int) -> float:
     return n / (n - 1) if n > 1 else np.nan
 
 
+# Of losses that are infinite.
+_QUIET = np.errstate(invalid="ignore")
+
+
 class LossSums:
     """Weighted mean of columns of losses and its standard error, block by block.
 
     Blocks are reduced about their own mean and merged by the pairwise formula. The result is that
-    of `mean_and_se` on all rows at once.
+    of `mean_and_se` on all rows at once. A loss that is infinite (a row that no other resembles,
+    left out) makes the mean infinite, and there is no standard error.
     """
 
     def __init__(self) -> None:
@@ -75,6 +80,7 @@ class LossSums:
         self.scatter: Any = 0.0  # in squares of the unit
         self.unit = 1.0
 
+    @_QUIET
     def update(self, loss: FloatArray, w: Any = None) -> Self:
         """Take in the losses of a block of rows, one column per model."""
         other = type(self)()
@@ -91,6 +97,7 @@ class LossSums:
             other.scatter = w**2 @ ((loss - other.center) / other.unit) ** 2
         return self.merge(other)
 
+    @_QUIET
     def merge(self, other: Self) -> Self:
         """Take in the losses of other rows."""
         if not other.count:
@@ -110,6 +117,7 @@ class LossSums:
         self.weight, self.weight2, self.count = total, total2, self.count + other.count
         return self
 
+    @_QUIET
     def mean_and_se(self) -> tuple[FloatArray, FloatArray]:
         """Return the mean and its standard error, one entry per model."""
         about_mean = self.scatter + self.weight2 * ((self.center - self.mean) / self.unit) ** 2

@@ -55,6 +55,15 @@ class Moments:
         self.beyond: Any = 0.0
         self.scatter: FloatArray = np.zeros((0, 0))
 
+    @classmethod
+    def about(
+        cls, p: int, count: int, centre: FloatArray, offset: FloatArray, scatter: FloatArray
+    ) -> Self:
+        """Return moments of rows without weights whose mean is an offset away from a centre."""
+        found = cls()
+        found.p = p
+        return found._absorb(count, float(count), *_rounded(centre, offset), scatter)
+
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
         """Take in a block of rows, with their responses and weights where there are any."""
         block = np.asarray(X, dtype=np.float64)

@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
 from itertools import chain, islice
-from queue import Empty, Queue, SimpleQueue
+from queue import Empty, Full, Queue, SimpleQueue
 from typing import Any, TypeVar
 
 from bottega.core import interruption, progress
@@ -42,7 +42,7 @@ Key = TypeVar("Key")
 Answer = TypeVar("Answer")
 
 _AHEAD = 2  # tasks per worker of an engine that are on their way at once; items that are made ahead
-_MOMENT = 0.001  # seconds
+_WHILE = 0.1  # seconds after which a thread looks whether it is still wanted
 _LOOK = 0.5  # seconds after which a waiting thread looks whether it was interrupted
 
 _thread = threading.local()
@@ -274,18 +274,23 @@ def made_ahead(items: Iterable[Answer]) -> Iterator[Answer]:
     wanted = threading.Event()
     wanted.set()
 
+    def put(item: Any, error: BaseException | None) -> None:
+        while wanted.is_set():
+            with suppress(Full):
+                made.put((item, error), timeout=_WHILE)
+                return
+
     def make() -> None:
         _mark_busy()
         maker = iter(items)
         try:
             while wanted.is_set():
-                made.put((next(maker), None))
+                put(next(maker), None)
         except BaseException as error:
-            made.put((None, error))
+            put(None, error)
 
-    thread = threading.Thread(target=copy_context().run, args=(make,), daemon=True)
-    thread.start()
     try:
+        threading.Thread(target=copy_context().run, args=(make,), daemon=True).start()
         while True:
             item, error = made.get()
             if isinstance(error, StopIteration):
@@ -294,10 +299,11 @@ def made_ahead(items: Iterable[Answer]) -> Iterator[Answer]:
                 raise error
             yield item
     finally:
+        # Nothing waits for the thread, which soon ends by itself: Ctrl-C would be lost here, as is
+        # all that is raised while a generator that nobody needs any more is closed.
         wanted.clear()
-        while thread.is_alive():  # it may wait for room
-            with suppress(Empty):
-                made.get(timeout=_MOMENT)
+        with suppress(Empty):
+            made.get_nowait()
 
 
 def in_threads(

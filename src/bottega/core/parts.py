@@ -1,23 +1,54 @@
-"""Rows in chunks that are cut into parts, each of which one worker of an engine holds."""
+"""Rows in chunks that are cut into parts, and statistics of parts that are merged."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from bottega.core.engine import Engine, HeldParts
-from bottega.core.errors import BottegaError, InputError
+import numpy as np
+
 from bottega.core.parallel import answers_in_turn
 
-__all__ = ["RowSource", "at_first_sight", "hold_chunks", "merged", "of_blocks"]
+__all__ = [
+    "RowSource",
+    "at_first_sight",
+    "merged",
+    "of_blocks",
+    "parts_side_by_side",
+]
 
 
 class RowSource(Iterable[Any]):
     """Rows that come in chunks, as often as one likes: what `fit` takes in the place of X and y.
 
-    Iterating gives ``(X, y)`` or ``(X, y, w)``. `finite` says that the numbers of X were looked at.
+    Iterating gives ``(X, y)`` or ``(X, y, w)``. `plain` names the columns of X where all chunks are
+    known to have them, in this order, as numbers that are finite; `in_files` says that other
+    processes can read the parts again and again.
     """
 
-    finite = False
+    in_files = False
+
+    @property
+    def plain(self) -> Sequence[str] | None:
+        """Names of the columns, where they are known to be finite numbers."""
+        return None
+
+    @property
+    def ends(self) -> Sequence[tuple[float, float]] | None:
+        """The least and the largest number of each column, where that is told before rows are read.
+
+        They may be those of rows that do not count, and a part has those of all parts: whoever uses
+        them compares them with the rows afterwards.
+        """
+        return None
+
+    def plain_blocks(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield X as an array, y and w of each chunk, where X is known to be finite numbers.
+
+        They are the chunks; a source that need not make frames for them gives them sooner.
+        """
+        for chunk in self:
+            X, y, w = [*chunk, None, None][:3]
+            yield np.asarray(X), y, w
 
     @abstractmethod
     def __iter__(self) -> Iterator[Any]:
@@ -46,23 +77,12 @@ def at_first_sight(chunks: Iterable[Any]) -> Iterable[Any]:
     return chunks.at_first_sight() if isinstance(chunks, RowSource) else chunks
 
 
-def hold_chunks(engine: Engine, chunks: Iterable[Any]) -> HeldParts:
-    """Return the chunks of all parts, held by the workers of an engine.
+def parts_side_by_side(chunks: Iterable[Any]) -> Sequence[Iterable[Any]]:
+    """Return the chunks in parts that threads of this process read and work on side by side.
 
-    Chunks that do not know their parts are read here, and sent.
+    What does not know its parts is one: it is read by one thread, and worked on by all.
     """
-    if isinstance(chunks, RowSource):
-        return engine.hold(chunks.parts(), _read_part)
-    return engine.hold([[chunk] for chunk in chunks], list)
-
-
-def _read_part(part: Iterable[Any]) -> list[Any]:
-    try:
-        return list(part)
-    except BottegaError:
-        raise
-    except OSError as error:
-        raise InputError(f"A part of the rows cannot be read: {error}.") from error
+    return chunks.parts() if isinstance(chunks, RowSource) else [chunks]
 
 
 def merged(total: Any, other: Any) -> Any:

@@ -10,10 +10,11 @@ from bottega.core.errors import InputError
 from bottega.core.frames import take_rows
 from bottega.core.typing import Array, FloatArray, IntArray
 
-__all__ = ["Rows", "are_counts", "check_weight", "split_rows"]
+__all__ = ["Rows", "are_counts", "check_weight", "first_rows", "split_rows"]
 
 _EXTREME = 1e100
 _ALL_WHOLE = 2.0**52  # from here on every number is whole
+_SOME = 512  # rows among which there is one of every class, as a rule
 
 
 def check_weight(sample_weight: Any, n: int) -> FloatArray | None:
@@ -117,3 +118,19 @@ def split_rows(n: int, size: int) -> Iterator[slice]:
     """Yield slices that cover `n` rows, `size` at a time."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
+
+
+def first_rows(codes: IntArray, K: int) -> IntArray:
+    """Return the place of the first row of each class, 0 for a class without rows.
+
+    Examples
+    --------
+    >>> first_rows(np.array([2, 0, 2]), 4)
+    array([1, 0, 0, 0])
+    """
+    found = np.full(K, -1, dtype=np.intp)
+    for some in (codes[:_SOME], codes):
+        found[some[::-1]] = np.arange(len(some))[::-1]  # of equal codes the last one counts
+        if np.all(found >= 0):
+            break
+    return np.maximum(found, 0)

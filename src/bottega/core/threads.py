@@ -4,9 +4,10 @@ A decomposition of a small matrix is hundreds of tiny steps. Shared among thread
 for the slowest of them, and on a busy machine that is tens of times slower than one thread alone.
 """
 
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from threading import current_thread, main_thread
 
 from threadpoolctl import ThreadpoolController
@@ -15,7 +16,18 @@ __all__ = ["libraries_in", "linear_algebra_in", "one_thread", "openmp_in"]
 
 
 @cache
-def _controller() -> ThreadpoolController:
+def _controller() -> ThreadpoolController:  # linear algebra is there from the start
+    return ThreadpoolController()
+
+
+def _all_libraries() -> ThreadpoolController:
+    """Return the libraries that have threads, those that were loaded of late too."""
+    return _libraries_with(len(sys.modules))
+
+
+@lru_cache(maxsize=1)
+def _libraries_with(modules: int) -> ThreadpoolController:  # noqa: ARG001
+    """Look for libraries, which takes milliseconds; none comes without another module."""
     return ThreadpoolController()
 
 
@@ -26,7 +38,7 @@ def one_thread() -> AbstractContextManager[None]:
 
 def libraries_in(threads: int) -> AbstractContextManager[None]:
     """Keep linear algebra, and loops of scikit-learn in this thread, to a number of threads."""
-    limited: AbstractContextManager[None] = _controller().limit(limits=threads)
+    limited: AbstractContextManager[None] = _all_libraries().limit(limits=threads)
     return limited
 
 
@@ -58,17 +70,13 @@ class _Limit:
     now: float = float("inf")
 
 
-@cache
-def _openmp() -> ThreadpoolController:  # looked for when it is needed: then it is loaded
-    return ThreadpoolController().select(user_api="openmp")
-
-
 @contextmanager
 def openmp_in(threads: int) -> Iterator[None]:
     """Keep loops of scikit-learn to a number of threads inside the block; a lower limit stays.
 
     The limit belongs to the thread that sets it.
     """
-    threads = min([threads, *(pool["num_threads"] for pool in _openmp().info())])
-    with _openmp().limit(limits=threads):
+    openmp = _all_libraries().select(user_api="openmp")
+    threads = min([threads, *(pool["num_threads"] for pool in openmp.info())])
+    with openmp.limit(limits=threads):
         yield

@@ -124,6 +124,7 @@ class EncodedChunks(RowSource):
         encoder: Encoder | None,
     ) -> None:
         self._source, self._roles, self._text = source, roles, text
+        self.in_files = self.name is not None
         self._given, self._kinds, self._encoder = dict(kinds), dict(kinds), encoder
         self._plain = self._learned = None
         if not kinds and encoder is None:

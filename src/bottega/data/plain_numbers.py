@@ -1,7 +1,7 @@
 """Parquet files whose inputs are numbers as they are: read without having learnt an encoder."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -10,11 +10,15 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import Unforeseen
+from bottega.core.labels import CodedLabels
 from bottega.core.parallel import made_ahead
 from bottega.core.parts import RowSource
+from bottega.core.recycled import RecycledArrays
+from bottega.core.rows import split_rows
 from bottega.core.typing import BoolArray
 from bottega.data._encode.statistics import SAFE
 from bottega.data._inspect.examine import class_labels
+from bottega.data._kernels.copied import copied
 from bottega.data.columns import is_key
 from bottega.data.read.batches import Types, is_text, plain_types, record_batches
 from bottega.data.read.files import find_files, is_bundled, kind_of
@@ -23,6 +27,8 @@ from bottega.data.read.parquet import check_alike
 from bottega.data.read.rows import StoredRows
 
 __all__ = ["PlainNumbers"]
+
+_PIECE, _LEAST = 2**20, 1000  # numbers in a chunk, and rows at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,14 +46,17 @@ class PlainNumbers(RowSource):
         The inputs.
     target, weight : str or None
         The columns of responses and weights.
+    footers : mapping of str to NumberFooter, optional
+        What the files say about the inputs.
     """
 
-    finite = True
+    in_files = True
 
     source: StoredRows
     names: Sequence[str]
     target: str | None
     weight: str | None
+    footers: Mapping[str, NumberFooter] | None = None
 
     @classmethod
     def of(
@@ -78,30 +87,55 @@ class PlainNumbers(RowSource):
             _is_plain(name, types, said) for name, said in footers.items()
         ):
             return None
-        return found
+        return replace(found, footers=footers)
+
+    @property
+    def ends(self) -> Sequence[tuple[float, float]] | None:
+        """The least and the largest number of each input, as the files say."""
+        if self.footers is None:
+            return None
+        said = [self.footers[name] for name in self.names]
+        return [(float(each.low), float(each.high)) for each in said]
+
+    @property
+    def plain(self) -> Sequence[str]:
+        """Names of the columns, which are looked at as they are read."""
+        return self.names
 
     @property
     def _columns(self) -> list[str]:
         return [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return made_ahead(self._chunks())
-
-    def _chunks(self) -> Iterator[tuple[Any, ...]]:
         import pandas as pd
 
+        columns = pd.Index(self.names, dtype=object)
+        for X, y, w in self.plain_blocks():
+            frame = pd.DataFrame(X, columns=columns, copy=False)
+            yield (frame, y) if self.weight is None else (frame, y, w)
+
+    def plain_blocks(self) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield the inputs of each chunk as an array, with responses and weights."""
+        return made_ahead(self._blocks())
+
+    def _blocks(self) -> Iterator[tuple[Any, Any, Any]]:
+        arrays = RecycledArrays()
+        # Few rows at a time: they stay in the cache while they are worked on.
+        most = min(self.source.options["rows"], max(_PIECE // len(self.names), _LEAST))
         for batch in self._batches(self._columns):
-            matrix = _matrix(batch, self.names)
+            columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self.names]
             y, w, kept = self._responses(batch)
-            if kept is not None:
-                matrix, y, w = matrix[:, kept], y[kept], None if w is None else w[kept]
-            # A sum is finite if all its terms are.
-            if not np.isfinite(matrix.sum(axis=1)).all() and not np.isfinite(matrix).all():
-                raise Unforeseen(
-                    "Some numbers are missing or infinite, and the files did not say so."
-                )
-            X = pd.DataFrame(matrix.T, columns=self.names, copy=False)
-            yield (X, y) if self.weight is None else (X, y, w)
+            for part in _even(batch.num_rows, most):
+                matrix = arrays.take((len(columns), part.stop - part.start))
+                if not _fill(matrix, [column[part] for column in columns]):
+                    raise Unforeseen(
+                        "Some numbers are missing or infinite, and the files did not say so."
+                    )
+                block: Any = matrix.T, *(None if each is None else each[part] for each in (y, w))
+                if kept is not None:
+                    there = kept[part]
+                    block = tuple(None if each is None else each[there] for each in block)
+                yield block
 
     def responses(self) -> Iterator[tuple[Any, Any]]:
         """Yield responses and weights alone: no other column is read."""
@@ -137,8 +171,8 @@ class PlainNumbers(RowSource):
         if hasattr(column, "dictionary"):
             labels = _labels(tuple(column.dictionary.to_pylist()))
             codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
-            y, absent = labels[codes] if len(labels) else codes, column.is_null()
-            absent = absent.to_numpy(zero_copy_only=False)
+            y: Any = CodedLabels(codes, labels) if len(labels) else codes
+            absent = column.is_null().to_numpy(zero_copy_only=False)
         else:
             y = _numbers(column)
             absent = np.isnan(y)
@@ -177,9 +211,20 @@ def _numbers(column: Any) -> np.ndarray:
     return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def _matrix(batch: Any, names: Sequence[str]) -> np.ndarray:
-    """Return columns as the rows of a matrix."""
-    found = np.empty((len(names), batch.num_rows))
-    for row, name in zip(found, names, strict=True):
-        row[:] = batch.column(name).to_numpy(zero_copy_only=False)
-    return found
+def _even(n: int, most: int) -> Iterator[slice]:
+    """Yield slices of about the same size."""
+    return split_rows(n, max(1, -(-n // max(1, -(-n // most)))))
+
+
+def _fill(matrix: np.ndarray, columns: Sequence[np.ndarray]) -> bool:
+    """Write columns to the rows of a matrix; return whether all numbers are finite."""
+    finite = True
+    for row, column in zip(matrix, columns, strict=True):
+        if column.dtype == np.float64 and column.flags.c_contiguous:
+            total = copied(column, row)
+        else:
+            row[:] = column
+            total = row.sum()
+        # A sum is finite if all its terms are.
+        finite = finite and bool(np.isfinite(total) or np.isfinite(row).all())
+    return finite

@@ -30,6 +30,7 @@ from bottega.core.rows import Rows
 from bottega.core.signs import signs
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
+from bottega.data.scatter import row_moments
 from bottega.latent._factors.likelihood import FactorSolution, maximise
 from bottega.latent._factors.reading import FactorReading
 from bottega.latent._factors.work import FactorWork, degrees_of_freedom
@@ -251,7 +252,7 @@ class FactorAnalysis(FactorReading, Unsupervised, Chunked):
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Moments:
         check_sizes(X, each=True)
-        return Moments().update(X, w=w)
+        return row_moments(X, w)
 
     def _prepare_merged(self, statistics: Moments, chunks: CheckedChunks) -> FactorWork:
         return FactorWork.of(statistics, type(self).__name__, term_names(self, intercept=False))

@@ -20,6 +20,7 @@ from bottega.core.seeds import seed_of
 from bottega.core.sparse import is_large_sparse, small_as_dense
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
+from bottega.data.scatter import row_moments
 from bottega.latent._pca.decomposed import ComponentSolver, Directions, from_moments, from_rows
 from bottega.latent._pca.density import ComponentDensity
 from bottega.latent._pca.gabriel import block_losses, column_blocks
@@ -302,7 +303,7 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
         return from_rows(rows, self.standardize, self._solver(min(rows.X.shape)))
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> Moments:
-        return Moments().update(X, None, w)
+        return row_moments(X, w)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks | None) -> Directions:
         return from_moments(statistics, self.standardize, growing=chunks is None)

@@ -14,7 +14,8 @@ from bottega.core.chunks import is_empty, parts_of
 from bottega.core.engine import current_engine
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.moments import Moments
-from bottega.core.parts import RowSource, hold_chunks, of_blocks
+from bottega.core.parts import RowSource, of_blocks
+from bottega.core.row_parts import share_chunks
 from bottega.data import convert
 from bottega.data.parquet_folder import ParquetFolder
 from bottega.data.read.rows import rows_of
@@ -57,7 +58,7 @@ def score(model: Any, source: Iterable[Any]) -> float:
     if engine is None or not isinstance(source, RowSource):
         found = sums(source)
     else:
-        found = hold_chunks(engine, source).reduce(sums)
+        found = share_chunks(engine, source).reduce(sums)
     if found is None:
         raise InputError("The source has no rows to judge.")
     return found.score(is_classifier(model))

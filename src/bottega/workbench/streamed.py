@@ -250,7 +250,7 @@ class StreamedRows(RowSource):
         engine, parts = current_engine(), self._source.parts()
         if engine is None or len(parts) < 2:
             return [self]
-        sizes = engine.hold(parts, _Counting(self._reader.target)).map(int)
+        sizes = engine.share_out(parts).map(_Counting(self._reader.target))
         starts = accumulate(sizes, initial=self._start)
         given = {"barred": self._barred, "until": self._until}
         others = [

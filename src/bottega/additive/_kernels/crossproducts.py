@@ -10,7 +10,7 @@ T               sums over rows of w times the row of the second block, by bin of
 
 import numpy as np
 
-from bottega._jit import kernel
+from bottega._jit import kernel, neighbours_kernel
 
 
 @kernel
@@ -23,13 +23,38 @@ def bin_sums(codes, w, m):
 
 
 @kernel
+def from_bins(index, values, sums, k):
+    """Return the products of the columns of a block with sums by bin; bins without any are void."""
+    found = np.zeros(k)
+    for a in range(len(sums)):
+        if sums[a] != 0.0:
+            for c in range(values.shape[1]):
+                found[index[a, c]] += values[a, c] * sums[a]
+    return found
+
+
+@kernel
+def own_crossproduct(index, values, sums, k):
+    """Return the crossproduct of a block with itself, from sums of weights by bin."""
+    G = np.zeros((k, k))
+    z = values.shape[1]
+    for a in range(len(sums)):
+        if sums[a] != 0.0:
+            for c in range(z):
+                row, share = index[a, c], sums[a] * values[a, c]
+                for d in range(z):
+                    G[row, index[a, d]] += share * values[a, d]
+    return G
+
+
+@kernel
 def add_gathered(total, codes, f):
     """Add to each row the value of its bin."""
     for i in range(len(codes)):
         total[i] += f[codes[i]]
 
 
-@kernel
+@neighbours_kernel
 def table(codes, m, others, first, values, w, k):
     """Return T for a second block whose bins have neighbouring non-zeros, from `first` on."""
     z = values.shape[1]
@@ -40,10 +65,14 @@ def table(codes, m, others, first, values, w, k):
         for i in range(len(codes)):
             b = np.uint64(others[i])
             at, v = np.uint64(codes[i]) * np.uint64(k) + np.uint64(first[b]), b * four
-            T[at] += w[i] * flat[v]
-            T[at + one] += w[i] * flat[v + one]
-            T[at + two] += w[i] * flat[v + two]
-            T[at + three] += w[i] * flat[v + three]
+            # Read before written: neighbours may then be added as one vector.
+            v1, v2, v3, v4 = flat[v], flat[v + one], flat[v + two], flat[v + three]
+            v1, v2, v3, v4 = w[i] * v1, w[i] * v2, w[i] * v3, w[i] * v4
+            t1, t2, t3, t4 = T[at], T[at + one], T[at + two], T[at + three]
+            T[at] = t1 + v1
+            T[at + one] = t2 + v2
+            T[at + two] = t3 + v3
+            T[at + three] = t4 + v4
         return T.reshape((m, k))
     for i in range(len(codes)):
         b = others[i]
@@ -51,6 +80,36 @@ def table(codes, m, others, first, values, w, k):
         for c in range(z):
             T[at + c] += w[i] * flat[v + c]
     return T.reshape((m, k))
+
+
+@kernel
+def two_tables(codes, m, more_codes, more_m, others, first, values, w, k):
+    """Return `table` of two first blocks, one below the other, for cubic B-splines.
+
+    Reading and writing is all that it costs: what is read of the second block serves both.
+    """
+    T = np.zeros((m + more_m) * k)
+    flat = values.ravel()
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    width, start = np.uint64(k), np.uint64(m * k)
+    for i in range(len(codes)):
+        b = np.uint64(others[i])
+        place, v = np.uint64(first[b]), b * four
+        v1, v2, v3, v4 = flat[v], flat[v + one], flat[v + two], flat[v + three]
+        v1, v2, v3, v4 = w[i] * v1, w[i] * v2, w[i] * v3, w[i] * v4
+        at = np.uint64(codes[i]) * width + place
+        t1, t2, t3, t4 = T[at], T[at + one], T[at + two], T[at + three]
+        T[at] = t1 + v1
+        T[at + one] = t2 + v2
+        T[at + two] = t3 + v3
+        T[at + three] = t4 + v4
+        at = start + np.uint64(more_codes[i]) * width + place
+        t1, t2, t3, t4 = T[at], T[at + one], T[at + two], T[at + three]
+        T[at] = t1 + v1
+        T[at + one] = t2 + v2
+        T[at + two] = t3 + v3
+        T[at + three] = t4 + v4
+    return T.reshape((m + more_m, k))
 
 
 @kernel
@@ -78,6 +137,21 @@ def from_table(index, values, T, k):
                 for j in range(width):
                     G[row, j] += value * T[a, j]
     return G
+
+
+@neighbours_kernel
+def two_crossproducts(
+    codes, index, part, k, more_codes, more_index, more_part, more_k,
+    others, first, values, width, w,
+):  # fmt: skip
+    """Return the crossproducts of two blocks with a third one, of `width` cubic B-splines.
+
+    The values of the two are `part` and `more_part`. All is done in one call: between calls threads
+    that work on other rows wait for one another.
+    """
+    m, more_m = len(part), len(more_part)
+    T = two_tables(codes, m, more_codes, more_m, others, first, values, w, width)
+    return from_table(index, part, T[:m], k), from_table(more_index, more_part, T[m:], more_k)
 
 
 @kernel

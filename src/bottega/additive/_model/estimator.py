@@ -1,5 +1,6 @@
 """What the additive models do with their rows: terms, fits, path, warnings."""
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bottega.additive._backfitting.work import BackfittedWork, make_terms
 from bottega.additive._inference.results import AdditiveResults
+from bottega.additive._model.foresight import Foresight
 from bottega.additive._model.growing import forward_works, with_interactions
 from bottega.additive._model.leave_one_out import class_shares
 from bottega.additive._model.predicting import AdditivePredictions
@@ -22,6 +24,7 @@ from bottega.additive._model.telling import SEPARATION, warn_of_fit
 from bottega.additive._model.work import PenalizedWork, make_engine, offset_of
 from bottega.additive._penalized.bins import Ranges
 from bottega.additive._penalized.design import Design
+from bottega.additive._penalized.engine import is_least_squares
 from bottega.additive._terms.build import build_blocks
 from bottega.additive._terms.facts import TableFacts
 from bottega.additive._terms.one_sided import OneSided, one_sided_levels
@@ -34,7 +37,8 @@ from bottega.additive._terms.resolve import (
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.classes import decided
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import BottegaError, DataWarning, InputError, ParameterError
+from bottega.core.estimator import AS_IT_IS
 from bottega.core.judge import mean_and_se
 from bottega.core.likelihood import information_criteria
 from bottega.core.losses import Loss, get_loss
@@ -110,9 +114,9 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         return self._work(self._source(rows))
 
     def _source(self, rows: Rows) -> ModelRows:
-        facts = TableFacts(rows.X, rows.weight).columns()
-        ranges = Ranges(rows.X.shape[1], self._categorical()).update(rows.X)
-        return ModelRows(facts, ranges, rows)
+        facts = TableFacts(rows.X, rows.weight)
+        ranges = Ranges(rows.X.shape[1], self._categorical()).update(rows.X, facts)
+        return ModelRows(facts.columns(), ranges, rows)
 
     def _categorical(self) -> list[int]:
         return [j for j, levels in enumerate(self.columns_in_.levels) if levels is not None]
@@ -136,8 +140,8 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
     def _one_sided_levels(self, source: ModelRows, terms: Sequence[PlacedTerm]) -> OneSided:
         """Return the levels whose rows are all alike, in a pass over the rows."""
         classes = self.classes_.tolist() if is_classifier(self) else None
-        parts, family = source.responses(), self._family_of()
-        return one_sided_levels(terms, self.columns_in_, parts, family, classes)
+        family = self._family_of()
+        return one_sided_levels(terms, self.columns_in_, source.reduce, family, classes)
 
     def _placed(self, source: ModelRows) -> tuple[PlacedTerm, ...]:
         """Return the terms, given or by default, of known columns."""
@@ -163,11 +167,14 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
 
     def _term_work(self, source: ModelRows, terms: tuple[PlacedTerm, ...]) -> PenalizedWork:
         """Return the prepared work of some terms."""
+        family = self._family_of()
+        if not isinstance(family, int) and is_least_squares(family):
+            source.foresee(terms, self.columns_in_, int(self.n_splines))
         about = source.building(terms, self.columns_in_, int(self.n_splines))
         blocks = build_blocks(terms, about)
         design = Design(blocks, source.binning(terms))
         parts = source.binned(design, terms)
-        make = partial(make_engine, design, parts, self._family_of(), shrink=bool(self.shrink))
+        make = partial(make_engine, design, parts, family, shrink=bool(self.shrink))
         alpha = None if isinstance(self.alpha, str) else float(self.alpha)
         levels = partial(self._one_sided_levels, source, terms)
         return PenalizedWork(terms, blocks, make, levels, self.method, alpha, source.rows)
@@ -200,14 +207,50 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         self._declared(self.columns_in_.fit(self, first))
         return self.columns_in_.reader(self)
 
-    def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkFacts:
+    def _fit_checked(self, checked: CheckedChunks) -> None:
+        guess = self._guess(checked)
+        if guess is None:
+            super()._fit_checked(checked)
+            return
+        found: ChunkFacts | None = checked.reduce(partial(self._statistics, guess=guess))
+        self._check_count(0 if found is None else found.ranges.count)
+        assert found is not None
+        work = self._prepare_merged(found, checked, guess)
+        self._finish(work, None, self._choose(work, None, AS_IT_IS))
+
+    def _guess(self, chunks: CheckedChunks) -> Foresight | None:
+        """Return the columns of least squares, where the ends of the inputs tell them."""
+        family = self._family_of()
+        if self.engine == "backfitting" or isinstance(family, int) or not is_least_squares(family):
+            return None
+        source = ModelRows.at_first_sight(chunks)
+        if source is None:
+            return None
+        try:
+            with warnings.catch_warnings():  # what there is to say is said of all rows
+                warnings.simplefilter("ignore", DataWarning)
+                terms = self._placed(source)
+        except BottegaError:
+            return None
+        found = source.guess(terms, self.columns_in_, int(self.n_splines))
+        return found if found is not None and found.follows_from_ranges else None
+
+    def _statistics(
+        self, X: Any, y: Any, w: Any, fold: Any, guess: Foresight | None = None
+    ) -> ChunkFacts:
         response = y[:, 0] if np.ndim(y) == 2 else y
         self._check_response(response, all_rows=False)
-        return ChunkFacts(X, response, w, self._categorical())
+        return ChunkFacts(X, response, w, self._categorical(), guess)
 
-    def _prepare_merged(self, statistics: ChunkFacts, chunks: CheckedChunks) -> Works:
+    def _prepare_merged(
+        self, statistics: ChunkFacts, chunks: CheckedChunks, guess: Foresight | None = None
+    ) -> Works:
         self._check_response(np.array(statistics.ends))
-        return self._work(ModelRows(statistics.facts.columns(), statistics.ranges, None, chunks))
+        chunks.count = statistics.ranges.count  # later passes must have as many rows
+        source = ModelRows(statistics.facts.columns(), statistics.ranges, None, chunks)
+        if guess is not None and statistics.products is not None:
+            source.take(guess, statistics.products)
+        return self._work(source)
 
     # ---- fits ------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from bottega.core.responses import check_responses
 from bottega.core.results import augment_columns
 from bottega.core.smoother import interval
 from bottega.core.typing import Array, FloatArray
-from bottega.core.validate import with_warning
+from bottega.core.validate import check_response, with_warning
 
 __all__ = ["AdditiveRegression"]
 
@@ -46,6 +46,8 @@ class AdditiveRegression(RegressorMixin, AdditiveEstimator):
         return get_family(self.family, self.link)
 
     def _check_response(self, y: Array, *, all_rows: bool = True) -> None:
+        if all_rows:
+            check_response(np.asarray(y, dtype=np.float64))
         check_responses(y, get_family(self.family), type(self).__name__, all_rows=all_rows)
 
     def predict(self, X: Any, return_std: bool = False, *, terms: bool = False) -> Any:

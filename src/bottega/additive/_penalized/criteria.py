@@ -144,7 +144,7 @@ class _Reml(Evaluation):
         hessian += (np.diag(ends) - penalties.products(rho, V, V) - self.det.hessian) / 2
         if not self.setting.scale_known:
             bend = (state.deviance + state.penalty) / (2 * scale) - self.bend
-            hessian -= np.outer(rough, rough) / (4 * scale**2 * bend)
+            hessian -= np.outer(rough / scale, rough / scale) / (4 * bend)
         return gradient, _symmetric(hessian)
 
 
@@ -167,7 +167,7 @@ def _gcv_slopes(at: Evaluation) -> tuple[FloatArray, FloatArray]:
     D1, D2, df1, df2 = _error_slopes(at)
     n, D = at.setting.problem.n, at.setting.above_zero(at.state.deviance)
     rest = max(n - at.state.df, 1e-8 * n)
-    hessian = n / 2 * (D2 / D - np.outer(D1, D1) / D**2)
+    hessian = n / 2 * (D2 / D - np.outer(D1 / D, D1 / D))
     hessian += n * (df2 / rest + np.outer(df1, df1) / rest**2)
     return n / 2 * D1 / D + n * df1 / rest, _symmetric(hessian)
 

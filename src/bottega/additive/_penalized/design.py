@@ -12,7 +12,7 @@ m, k    bins of a block, its columns before the constraint is absorbed
 z       non-zeros of a bin
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -25,7 +25,7 @@ from bottega.additive._penalized.bins import Binning
 from bottega.additive._terms.blocks import Block, row_products
 from bottega.core.typing import FloatArray, IntArray
 
-__all__ = ["CodedRows", "Design", "column_sets"]
+__all__ = ["CodedRows", "Design", "column_sets", "is_scalar"]
 
 
 # Numbers of a matrix that is kept whole, and seconds of a product in BLAS and of a pair of blocks.
@@ -52,6 +52,7 @@ class CodedRows:
     y: FloatArray
     weight: FloatArray
     offset: FloatArray | None
+    weighted: bool = True  # or all weights are one
     whole: dict[int, Any] = field(default_factory=dict)  # matrices of small designs, by design
 
     def __len__(self) -> int:
@@ -83,6 +84,15 @@ class _BlockTable:
         np.put_along_axis(found, self.index.astype(np.intp), self.values, axis=1)
         return found if self.transform is None else found @ self.transform
 
+    def same_as(self, other: "_BlockTable") -> bool:
+        """Return True if the bins of another block have the same non-zeros."""
+        return (
+            self.columns == other.columns
+            and self.k == other.k
+            and np.array_equal(self.index, other.index)
+            and np.array_equal(self.values, other.values)
+        )
+
     def raw(self, coef: FloatArray) -> FloatArray:
         return coef if self.transform is None else self.transform @ coef
 
@@ -92,19 +102,16 @@ class _BlockTable:
 
     def back(self, sums: FloatArray) -> FloatArray:
         """Return the columns' products with sums by bin."""
-        each = (self.values * sums[:, None]).ravel()
-        found = np.bincount(self.index.ravel(), each, self.k).astype(np.float64)
+        found = self.raw_back(sums)
         return found if self.transform is None else self.transform.T @ found
+
+    def raw_back(self, sums: FloatArray) -> FloatArray:
+        """Return the products of the columns before the constraint with sums by bin."""
+        return kernels.from_bins(self.index, self.values, sums, self.k)
 
     def own_gram(self, sums: FloatArray) -> FloatArray:
         """Return the crossproduct of the block with itself, from sums of weights by bin."""
-        heavy = np.flatnonzero(sums)
-        if len(heavy) < self.m:
-            index, values, sums = self.index[heavy], self.values[heavy], sums[heavy]
-        else:
-            index, values = self.index, self.values
-        every = np.arange(len(values), dtype=np.int32)
-        return kernels.row_by_row(every, index, values, self.k, every, index, values, self.k, sums)
+        return kernels.own_crossproduct(self.index, self.values, sums, self.k)
 
     def own_form(self, M: FloatArray) -> FloatArray:
         """Return the quadratic form of each bin in a (raw) matrix."""
@@ -114,13 +121,14 @@ class _BlockTable:
         )
 
 
-def _is_scalar(margin: Any) -> bool:
+def is_scalar(margin: Any) -> bool:
+    """Return True for a margin of one column, which multiplies the others row by row."""
     return bool(margin.size == 1)
 
 
 def _binned_columns(block: Block) -> tuple[int, ...]:
     """Return the inputs of a block that are binned, together where there are several."""
-    found = [c for margin in block.margins if not _is_scalar(margin) for c in margin.columns]
+    found = [c for margin in block.margins if not is_scalar(margin) for c in margin.columns]
     return tuple(dict.fromkeys(found))
 
 
@@ -185,7 +193,7 @@ class Design:
 
     def _table(self, block: Block) -> _BlockTable:
         columns = _binned_columns(block)
-        sized = [margin for margin in block.margins if not _is_scalar(margin)]
+        sized = [margin for margin in block.margins if not is_scalar(margin)]
         if not sized:
             one = np.ones((1, 1))
             zero = np.zeros((1, 1), dtype=np.int32)
@@ -207,18 +215,54 @@ class Design:
         offset: FloatArray | None = None,
     ) -> CodedRows:
         """Return rows as codes; those that the binning kept are not coded again."""
-        n, codes = len(X), {}
+        codes = {}
         for columns in self.bins:
             kept = self.kept.get(columns) if X is self._kept_of else None
             codes[columns] = self.bins[columns].codes(X) if kept is None else kept
-        codes[()] = np.zeros(n, dtype=np.int32)
+        return self.coded(codes, X, y, weight, offset)
+
+    def coded(
+        self,
+        codes: Mapping[tuple[int, ...], Any],
+        X: FloatArray,
+        y: FloatArray,
+        weight: FloatArray | None = None,
+        offset: FloatArray | None = None,
+    ) -> CodedRows:
+        """Return rows whose codes in all margins are known."""
+        every = {**codes, (): np.zeros(len(X), dtype=np.int32)}
         return CodedRows(
-            tuple(codes[table.columns] for table in self.tables),
+            tuple(every[table.columns] for table in self.tables),
             tuple(_multiplier(block, X) for block in self.blocks),
             np.ascontiguousarray(y, dtype=np.float64),
-            np.ones(n) if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
+            np.ones(len(X)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64),
             offset,
+            weight is not None,
         )
+
+    def raw(self) -> Self:
+        """Return the design of the same columns before any constraint is absorbed."""
+        return self.with_blocks([replace(block, transform=None) for block in self.blocks])
+
+    def has_columns_of(self, other: "Design") -> bool:
+        """Return True if the columns before constraints are those of another design."""
+        return len(self.tables) == len(other.tables) and all(
+            mine.same_as(theirs) and _scalars(one) == _scalars(two)
+            for mine, theirs, one, two in zip(
+                self.tables, other.tables, self.blocks, other.blocks, strict=True
+            )
+        )
+
+    def absorbed(self, pull: FloatArray, gram: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return products with the raw columns as those with the columns after constraints."""
+        ends = np.cumsum([table.k for table in self.tables]).tolist()
+        raw = [slice(e - t.k, e) for t, e in zip(self.tables, ends, strict=True)]
+        found, G = np.empty(self.p), np.empty((self.p, self.p))
+        for first, left, here in zip(self.tables, self.slices, raw, strict=True):
+            found[left] = pull[here] if first.transform is None else first.transform.T @ pull[here]
+            for second, right, there in zip(self.tables, self.slices, raw, strict=True):
+                G[left, right] = _both(first, gram[here, there], second)
+        return found, G
 
     def _matrix(self, rows: CodedRows) -> FloatArray | None:
         """Return X itself where it is small and products of pairs of blocks are slower."""
@@ -270,16 +314,33 @@ class Design:
             return X.T @ (X * w[:, None])
         G = np.empty((self.p, self.p))
         every = list(self._each(rows))
+        waiting: list[list[int]] = [[] for _ in every]  # first blocks of tables, by the second
         for a, (first, left, codes, u) in enumerate(every):
             wu = w if u is None else w * u
             own = wu if u is None else wu * u
             sums = kernels.bin_sums(codes, own, first.m)
             G[left, left] = _both(first, first.own_gram(sums), first)
-            for second, right, others, v in every[:a]:
-                both = wu if v is None else wu * v
-                block = _cross(first, codes, second, others, both)
+            for b, (second, right, others, v) in enumerate(every[:a]):
+                if second.m == 1 and v is None and u is None:  # of the intercept
+                    block = _both(first, first.raw_back(sums)[:, None], second)
+                elif u is None and v is None and _is_cubic_table(first, second, len(rows)):
+                    waiting[b].append(a)
+                    continue
+                else:
+                    both = wu if v is None else wu * v
+                    block = _cross(first, codes, second, others, both)
                 G[left, right] = block
                 G[right, left] = block.T
+        for (second, right, others, _), partners in zip(every, waiting, strict=True):
+            for start in range(0, len(partners), 2):
+                firsts = [every[a] for a in partners[start : start + 2]]
+                raws = _cubic_tables(
+                    [(table, codes) for table, _, codes, _ in firsts], second, others, w
+                )
+                for (first, left, _, _), raw in zip(firsts, raws, strict=True):
+                    block = _both(first, raw, second)
+                    G[left, right] = block
+                    G[right, left] = block.T
         return G
 
     def forms(self, rows: CodedRows, M: FloatArray) -> FloatArray:
@@ -313,10 +374,15 @@ class Design:
 def _multiplier(block: Block, X: FloatArray) -> FloatArray | None:
     found: FloatArray | None = None
     for margin in block.margins:
-        if _is_scalar(margin):
+        if is_scalar(margin):
             each = margin.rows(X[:, list(margin.columns)])[:, 0]
             found = each if found is None else found * each
     return found
+
+
+def _scalars(block: Block) -> list[tuple[Any, Any]]:
+    """Return what the multiplier of a block is made of."""
+    return [(margin.columns, margin.basis) for margin in block.margins if is_scalar(margin)]
 
 
 def _both(left: _BlockTable, raw: FloatArray, right: _BlockTable) -> FloatArray:
@@ -332,14 +398,44 @@ def _raw_matrix(left: _BlockTable, M: FloatArray, right: _BlockTable) -> FloatAr
     return np.ascontiguousarray(found)
 
 
+def _is_cubic_table(first: _BlockTable, second: _BlockTable, n: int) -> bool:
+    """Return True if `_cross` would sum the rows of cubic B-splines by the bins of `first`."""
+    by_first, by_second, by_rows = _costs(first, second, n)
+    cubic = second.z == 4 and second.first is not None
+    return cubic and by_first <= by_second and by_first < by_rows
+
+
+def _costs(first: _BlockTable, second: _BlockTable, n: int) -> tuple[int, int, int]:
+    """Return what a crossproduct costs by the bins of either block, or row by row."""
+    by_first = n * second.z + first.m * (first.z + 1) * second.k
+    by_second = n * first.z + second.m * (second.z + 1) * first.k
+    return by_first, by_second, n * first.z * second.z
+
+
+def _cubic_tables(
+    firsts: Sequence[tuple[_BlockTable, IntArray]],
+    second: _BlockTable,
+    others: IntArray,
+    w: FloatArray,
+) -> list[FloatArray]:
+    """Return the crossproducts of one block or two with one of cubic B-splines."""
+    if len(firsts) == 1:
+        return [_by_table(*firsts[0], second, others, w)]
+    (one, codes), (two, more) = firsts
+    return list(
+        kernels.two_crossproducts(
+            codes, one.index, one.values, one.k, more, two.index, two.values, two.k,
+            others, second.first, second.values, second.k, w,
+        )
+    )  # fmt: skip
+
+
 def _cross(
     first: _BlockTable, codes: IntArray, second: _BlockTable, others: IntArray, w: FloatArray
 ) -> FloatArray:
-    n = len(w)
     # A table by the bins of one block, or the rows themselves: whatever is least work.
-    by_first = n * second.z + first.m * (first.z + 1) * second.k
-    by_second = n * first.z + second.m * (second.z + 1) * first.k
-    if n * first.z * second.z <= min(by_first, by_second):
+    by_first, by_second, by_rows = _costs(first, second, len(w))
+    if by_rows <= min(by_first, by_second):
         raw = kernels.row_by_row(
             codes, first.index, first.values, first.k,
             others, second.index, second.values, second.k, w,

@@ -34,7 +34,7 @@ from bottega.core.lazy import cached_property
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 
-__all__ = ["METHODS", "RIDGE", "PenalizedEngine"]
+__all__ = ["METHODS", "RIDGE", "PenalizedEngine", "is_least_squares"]
 
 METHODS = ("reml", "gcv", "ubre", "loo")
 
@@ -44,6 +44,11 @@ _WARM_PASSES = 25
 _FAR = 6.0
 _SMALL = 1000  # coefficients
 _SEPARATED = 1e-3  # deviance a row
+
+
+def is_least_squares(family: Family) -> bool:
+    """Return True for the family whose deviance is a sum of squares of what is linear."""
+    return family.name == "gaussian" and family.the_link.name == "identity"
 
 
 class _Separated(Exception):
@@ -85,7 +90,7 @@ class PenalizedEngine:
         self.rotation = Rotation(design.blocks)
         self.design = design = design.with_blocks(self.rotation.blocks)
         self.blocks = design.blocks
-        self.least_squares = family.name == "gaussian" and family.the_link.name == "identity"
+        self.least_squares = is_least_squares(family)
         self.n_predictors = 1
         with self._threads():
             self.rows: Any = self._make_rows()

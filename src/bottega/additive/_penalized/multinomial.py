@@ -12,6 +12,7 @@ M_kl    block of a matrix between the coefficients of predictors k and l
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from scipy.special import softmax
@@ -21,6 +22,7 @@ from bottega.additive._penalized.engine import RIDGE, PenalizedEngine
 from bottega.additive._penalized.fit import Fit
 from bottega.additive._penalized.identify import determined
 from bottega.additive._penalized.problem import LeftOut, Working
+from bottega.additive._penalized.sums import summed
 from bottega.additive._terms.blocks import Block
 from bottega.core.errors import ParameterError
 from bottega.core.families import Family
@@ -60,14 +62,13 @@ class ClassRows:
     def __init__(self, design: Design, parts: Iterable[CodedRows], n_classes: int) -> None:
         self.design, self.parts, self.D = design, parts, n_classes - 1
         self.passes = 0
-        self.rows, self.weight = 0, 0.0
-        self.shares = np.zeros(n_classes)
-        for part in parts:
-            self.rows += len(part)
-            self.weight += float(part.weight.sum())
-            codes = part.y.astype(np.intp)
-            self.shares += np.bincount(codes, part.weight, n_classes)
-        self.shares /= self.weight
+
+        def counted(part: CodedRows) -> tuple[int, float, Any]:
+            each = np.bincount(part.y.astype(np.intp), part.weight, n_classes)
+            return len(part), float(part.weight.sum()), each
+
+        self.rows, self.weight, shares = summed(parts, counted)
+        self.shares = shares / self.weight
         # Where the coefficients of each predictor stand.
         starts = [np.arange(here.start, here.stop) for here in design.slices]
         self.places = [
@@ -105,46 +106,53 @@ class ClassRows:
     def working(self, beta: FloatArray | None) -> Working:
         """Return deviance, pull and gram at coefficients; None: at the shares of the classes."""
         self.passes += 1
-        D, p = self.D, self.design.p
-        deviance, pull, gram = 0.0, np.zeros(D * p), np.zeros((D * p, D * p))
-        start = np.log(self.shares[1:] / self.shares[0])
-        for part in self.parts:
+        D, p, design, shares, places = self.D, self.design.p, self.design, self.shares, self.places
+        start = np.log(shares[1:] / shares[0])
+
+        def of_part(part: CodedRows) -> tuple[float, FloatArray, FloatArray]:
+            pull, gram = np.zeros(D * p), np.zeros((D * p, D * p))
             pi, w, codes = self.probabilities(part, beta), part.weight, part.y.astype(np.intp)
-            with np.errstate(divide="ignore"):
-                deviance -= 2 * float(w @ np.log(pi[np.arange(len(part)), codes]))
-            for k, here in enumerate(self.places):
+            deviance = -2 * float(w @ np.log(pi[np.arange(len(part)), codes]))
+            for k, here in enumerate(places):
                 mine = pi[:, k + 1]
                 g = w * ((codes == k + 1) - mine)
                 if beta is None:  # the pull of working responses
-                    g = g + w * mine * (start[k] - self.shares[1:] @ start)
-                pull[here] += self.design.back(part, g)
-                for m, other in enumerate(self.places[: k + 1]):
+                    g = g + w * mine * (start[k] - shares[1:] @ start)
+                pull[here] = design.back(part, g)
+                for m, other in enumerate(places[: k + 1]):
                     both = mine * ((k == m) - pi[:, m + 1])
-                    block = self.design.gram(part, w * both)
-                    gram[np.ix_(here, other)] += block
+                    block = design.gram(part, w * both)
+                    gram[np.ix_(here, other)] = block
                     if m < k:
-                        gram[np.ix_(other, here)] += block
+                        gram[np.ix_(other, here)] = block
+            return deviance, pull, gram
+
+        deviance, pull, gram = summed(self.parts, of_part)
         return Working(deviance if np.isfinite(deviance) else np.inf, pull, gram)
 
     def trace(self, beta: FloatArray, M: FloatArray) -> FloatArray:
         """Return the derivative of tr(M X'WX) in the coefficients, through W."""
         self.passes += 1
-        D, p = self.D, self.design.p
-        found = np.zeros(D * p)
-        for part in self.parts:
+        D, p, design, places = self.D, self.design.p, self.design, self.places
+
+        def of_part(part: CodedRows) -> tuple[FloatArray]:
+            found = np.zeros(D * p)
             pi = self.probabilities(part, beta)[:, 1:]
             h = np.empty((D, D, len(part)))
             for k in range(D):
                 for m in range(k + 1):
-                    block = M[np.ix_(self.places[k], self.places[m])]
-                    h[k, m] = h[m, k] = self.design.forms(part, (block + block.T) / 2)
+                    block = M[np.ix_(places[k], places[m])]
+                    h[k, m] = h[m, k] = design.forms(part, (block + block.T) / 2)
             own = np.einsum("kkn,nk->n", h, pi)
             mixed = np.einsum("kmn,nm->kn", h, pi)
             all_in = np.einsum("kn,nk->n", mixed, pi)
             for k in range(D):
                 each = pi[:, k] * (h[k, k] - own - 2 * mixed[k] + 2 * all_in)
-                found[self.places[k]] += self.design.back(part, part.weight * each)
-        return found
+                found[places[k]] = design.back(part, part.weight * each)
+            return (found,)
+
+        (found,) = summed(self.parts, of_part)
+        return np.asarray(found)
 
     def leave_one_out(self, beta: FloatArray, V: FloatArray) -> LeftOut:
         """Refuse: left out rows are not counted for several classes."""

@@ -7,6 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from bottega.additive._penalized.engine import PenalizedEngine
 from bottega.additive._penalized.fit import Fit
+from bottega.additive._penalized.sums import summed
 from bottega.core.families import NegativeBinomial
 
 __all__ = ["NegativeBinomialEngine"]
@@ -33,9 +34,9 @@ class NegativeBinomialEngine(PenalizedEngine):
             last[0] = tried[log_theta] = fit
             return fit.score if method == "reml" else 2 * fit.df - 2 * fit.loglik
 
-        total = weight = 0.0
-        for part in self.parts:
-            total, weight = total + float(part.weight @ part.y), weight + float(part.weight.sum())
+        total, weight = summed(
+            self.parts, lambda part: (float(part.weight @ part.y), float(part.weight.sum()))
+        )
         middle = float(np.log(max(total / weight, 1e-3)))
         found = minimize_scalar(
             value,

@@ -1,17 +1,20 @@
 """What the terms must know of a column before they become blocks, gathered chunk by chunk."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 
+from bottega.additive._kernels.bins import column_facts, mean_and_squares
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray
 
 __all__ = ["MOST_DISTINCT", "ColumnFacts", "TableFacts"]
 
 MOST_DISTINCT = 64  # further distinct values are not counted
+_ORDINARY = 1e100  # squares of numbers below this are numbers
 
 
 @stored
@@ -40,24 +43,41 @@ class TableFacts:
         self.low, self.high = np.full(p, np.inf), np.full(p, -np.inf)
         self.gaps = np.zeros(p, dtype=bool)
         self.values: list[FloatArray] = []
+        fast = weight is None and len(X) > 0 and X.flags.f_contiguous and X.dtype == np.float64
+        known = column_facts(X.T) if fast else None
         for j in range(p):
             x, w = np.ascontiguousarray(X[:, j]), weight
-            gone = np.isnan(x)
-            if gone.any():
+            if known is not None and self._take(j, *known[j]):
+                self.values.append(_distinct(x))
+                self.weight[j] = len(x)
+                continue
+            if np.isnan(np.min(x, initial=np.inf)):
+                gone = np.isnan(x)
                 self.gaps[j] = True
                 x, w = x[~gone], None if w is None else w[~gone]
             self.values.append(_distinct(x))
             if len(x):
                 self._learn(j, x, w)
 
+    def _take(self, j: int, low: float, high: float, mean: float, squares: float) -> bool:
+        """Take facts in the units of a column; return False where they are not ordinary numbers."""
+        unit = max(abs(low), abs(high))
+        if not (1 / _ORDINARY < unit < _ORDINARY and math.isfinite(mean)):
+            return False
+        self.low[j], self.high[j], self.unit[j] = low, high, unit
+        self.mean[j], self.squares[j] = mean / unit, squares / unit**2
+        return True
+
     def _learn(self, j: int, x: FloatArray, w: FloatArray | None) -> None:
         self.low[j], self.high[j] = x.min(), x.max()
         # In units of the largest number of each column: squares of any size are ordinary.
         self.unit[j] = max(abs(self.low[j]), abs(self.high[j]))
+        self.weight[j] = len(x) if w is None else w.sum()
+        if w is None and self._take(j, self.low[j], self.high[j], *mean_and_squares(x)):
+            return
         u = x / (self.unit[j] or 1.0)
-        self.weight[j] = len(u) if w is None else w.sum()
         # Sums rather than products of vectors: threads of the latter cost more than they save.
-        self.mean[j] = u.mean() if w is None else (w * u).sum() / self.weight[j]
+        self.mean[j] = (u if w is None else w * u).sum() / self.weight[j]
         u -= self.mean[j]
         u *= u
         self.squares[j] = (u if w is None else w * u).sum()
@@ -74,8 +94,10 @@ class TableFacts:
         self.weight, self.unit = total, unit
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         self.gaps = np.asarray(self.gaps | other.gaps)
-        pairs = zip(self.values, other.values, strict=True)
-        self.values = [_distinct(np.concatenate(pair)) for pair in pairs]
+        self.values = [
+            mine if len(mine) >= MOST_DISTINCT else _distinct(np.concatenate([mine, theirs]))
+            for mine, theirs in zip(self.values, other.values, strict=True)
+        ]
         return self
 
     def columns(self) -> Sequence[ColumnFacts]:
@@ -104,8 +126,10 @@ def _or_one(unit: FloatArray) -> FloatArray:
 
 
 def _distinct(column: FloatArray) -> FloatArray:
-    """Return the distinct values of a column, the least of them where there are too many."""
-    first = np.unique(column[:1000])
-    if np.count_nonzero(~np.isnan(first)) < MOST_DISTINCT:
-        first = np.unique(column)
-    return first[~np.isnan(first)][:MOST_DISTINCT]
+    """Return the distinct values of a column, some of them where there are too many."""
+    for size in (2 * MOST_DISTINCT, 1000, len(column)):
+        found = np.unique(column[:size])
+        found = found[~np.isnan(found)]
+        if len(found) >= MOST_DISTINCT:
+            break
+    return found[:MOST_DISTINCT]

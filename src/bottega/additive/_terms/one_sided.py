@@ -1,11 +1,12 @@
 """Levels of factors whose effect has no maximum of the likelihood: all their rows are alike."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from bottega.additive._penalized.sums import AddedSums
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.additive.terms import FactorTerm
 from bottega.core.typing import FloatArray
@@ -51,7 +52,7 @@ class OneSided:
 def one_sided_levels(
     terms: Sequence[PlacedTerm],
     inputs: MixedInputs,
-    parts: Iterable[tuple[FloatArray, FloatArray, FloatArray | None]],
+    reduce: Callable[[Callable[..., Any]], Any],
     family: Any,
     classes: Sequence[Any] | None = None,
 ) -> OneSided:
@@ -63,8 +64,9 @@ def one_sided_levels(
         The terms of the model.
     inputs : MixedInputs
         The columns and their levels.
-    parts : iterable of (X, y, weight)
-        All rows, or chunks; iterated once, and only where there are factors.
+    reduce : callable
+        Returns what a function of (X, y, weight) gives for the rows, or for each chunk, merged;
+        called once, and only where there are factors.
     family : family or int
         Of the response, or the number of classes.
     classes : sequence, optional
@@ -79,17 +81,23 @@ def one_sided_levels(
     ]
     if not factors or not ends:
         return OneSided((), (), ())
-    counts = {j: np.zeros((len(inputs.levels[j] or ()) + 1, len(ends) + 1)) for j in factors}
-    for X, y, weight in parts:
+    sizes = [len(inputs.levels[j] or ()) for j in factors]
+
+    def of_rows(X: FloatArray, y: FloatArray, weight: FloatArray | None) -> AddedSums:
         # The end that each response is at; the last column is for those in between.
         place = np.searchsorted(ends, y)
         at_end = np.asarray(ends)[np.minimum(place, len(ends) - 1)] == y
         place = np.where(at_end, place, len(ends))
         used = np.ones(len(y), dtype=bool) if weight is None else weight > 0
-        for j in factors:
-            levels = len(counts[j]) - 1
+        each = []
+        for j, levels in zip(factors, sizes, strict=True):
+            count = np.zeros((levels + 1, len(ends) + 1))
             code = np.where(np.isnan(X[:, j]), levels, X[:, j]).astype(np.intp)
-            np.add.at(counts[j], (np.minimum(code, levels)[used], place[used]), 1.0)
+            np.add.at(count, (np.minimum(code, levels)[used], place[used]), 1.0)
+            each.append(count)
+        return AddedSums(tuple(each))
+
+    counts = dict(zip(factors, reduce(of_rows).values, strict=True))
     found = [
         (str(inputs.names[j]), str(level), told)
         for j in factors

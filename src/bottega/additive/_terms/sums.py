@@ -1,12 +1,13 @@
 """Sums over the rows that the blocks are built from: crossproducts and distinct points."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bottega.additive._penalized.bins import Binning
+from bottega.additive._penalized.sums import AddedSums
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.core.rows import split_rows
@@ -35,13 +36,13 @@ class RowSums:
 
     Attributes
     ----------
-    parts : callable
-        Gives (X, weight) part by part, each time it is called; weights may be None.
+    reduce : callable
+        Returns what a function of (X, y, weight) gives for the rows, or for each chunk, merged.
     binning : Binning
         The bins of all `binned_sets` of the terms.
     """
 
-    parts: Callable[[], Iterable[tuple[FloatArray, FloatArray | None]]]
+    reduce: Callable[[Callable[..., Any]], Any]
     binning: Binning
 
     def points(self, columns: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
@@ -52,21 +53,23 @@ class RowSums:
 
     def gram(self, block: Block) -> FloatArray:
         """Return the weighted crossproducts of a block's columns, the column of ones before."""
-        total: Any = 0.0
-        for rows, weight in self._designs(block):
-            table = np.column_stack([np.ones(len(rows)), rows])
-            total = total + (table * weight[:, None]).T @ table
-        return np.asarray(total)
-
-    def _designs(self, block: Block) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Give rows of the block with their weights: its bins, or all rows with a multiplier."""
         if all(margin.size > 1 for margin in block.margins):
             columns = tuple(dict.fromkeys(block.columns))
             values, weight = self.points(columns)
             at = [values[:, [columns.index(j) for j in margin.columns]] for margin in block.margins]
-            yield block.rows(at), weight
-            return
-        for X, row_weight in self.parts():
+            return _gram(block.rows(at), weight)
+
+        def of_rows(X: FloatArray, _: Any, weight: FloatArray | None) -> AddedSums:
+            total: Any = 0.0
             for part in split_rows(len(X), _STEP):
                 rows = block.design(X[part])
-                yield rows, np.ones(len(rows)) if row_weight is None else row_weight[part]
+                total = total + _gram(rows, np.ones(len(rows)) if weight is None else weight[part])
+            return AddedSums((np.asarray(total),))
+
+        found: FloatArray = self.reduce(of_rows).values[0]
+        return found
+
+
+def _gram(rows: FloatArray, weight: FloatArray) -> FloatArray:
+    table = np.column_stack([np.ones(len(rows)), rows])
+    return np.asarray((table * weight[:, None]).T @ table)

@@ -13,13 +13,16 @@ from typing import Any, Self
 import numpy as np
 
 from bottega.classify._generative.moments import FEW, by_class, members, repeated, row_blocks
+from bottega.classify._kernels.class_sums import sums_by_class
 from bottega.core.parallel import in_threads, spare_threads
-from bottega.core.rows import split_rows
+from bottega.core.rows import first_rows, split_rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["ColumnSums", "column_sums"]
 
+_FAR = 16.0  # squared distance of a mean from a centre, against the variance, that costs a digit
+_FIRST = 16  # rows that are looked at first
 _LARGE = 2**21  # numbers in a table from which on its parts are worth threads of their own
 
 
@@ -55,8 +58,9 @@ class ColumnSums:
         """Take in rows; `y` are the codes of their classes."""
         K, p = self.mean.shape
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused afterwards
-            for part in row_blocks(len(y), p):
-                self._take(X[part], y[part], None if w is None else w[part], K)
+            if w is not None or not self._take_columns(X, y, K):
+                for part in row_blocks(len(y), p):
+                    self._take(X[part], y[part], None if w is None else w[part], K)
         self.count = self.count + np.bincount(y, minlength=K)
         self.weight = self.weight + np.bincount(y, weights=w, minlength=K)
         for j, counts in enumerate(self.levels):
@@ -78,6 +82,33 @@ class ColumnSums:
         self.values = [a if a is None else _joined(a, b) for a, b in kept]
         return self
 
+    def _take_columns(self, X: FloatArray, y: IntArray, K: int) -> bool:
+        """Take in rows of few classes that are stored by columns; False where they are not so.
+
+        Nothing is taken in where a value is missing.
+        """
+        if K > FEW or not X.flags.f_contiguous or X.dtype != np.float64 or not len(y):
+            return False
+        count = np.bincount(y, minlength=K)[:, None]
+        size, codes = np.maximum(count, 1), y.astype(np.intp, copy=False)
+        # A constant is exactly zero about its value, and another class may be far away.
+        mean = X[first_rows(codes, K)]
+        for _ in range(2):
+            sums, squares = np.zeros((2, *mean.shape))
+            sums_by_class(X.T, codes, mean, sums, squares)
+            if not np.isfinite(squares).all():
+                return False
+            offset = sums / size
+            scatter = np.maximum(squares - sums * offset, 0.0)
+            far = np.any(offset**2 * size > _FAR * scatter)  # the first row misled
+            mean = mean + offset
+            if not far:
+                break
+        self._look(X)
+        observed = np.broadcast_to(count, mean.shape).astype(np.float64)
+        self._absorb(observed, observed, np.where(count > 0, mean, 0.0), scatter)
+        return True
+
     def _take(self, X: FloatArray, y: IntArray, w: Any, K: int) -> None:
         if K <= FEW and not np.isnan(X.sum()):
             self._take_whole(X, y, w, K)
@@ -87,12 +118,14 @@ class ColumnSums:
         counts = np.bincount(y, minlength=K)[present]
         weights: Any = None if w is None else w[order][:, None]
         there = ~np.isnan(rows) if np.isnan(rows.sum()) else None
-        shift = rows[0].copy()
+        # A constant is exactly zero about its value, and another class may be far away.
+        shift = rows[first]
         if there is not None:
-            shift = np.nan_to_num(np.nanmin(np.where(there, rows, np.inf), axis=0), posinf=0.0)
-            rows = np.where(there, rows, shift)
+            least = np.minimum.reduceat(np.where(there, rows, np.inf), first, axis=0)
+            shift = np.where(np.isinf(least), 0.0, least)
+            rows = np.where(there, rows, np.repeat(shift, counts, axis=0))
         self._look(rows)
-        rows -= shift  # a constant column is exactly zero about its value
+        rows -= np.repeat(shift, counts, axis=0)
         observed, seen = np.zeros((2, *self.seen.shape))
         observed[present] = counts[:, None]
         if there is not None:
@@ -120,8 +153,9 @@ class ColumnSums:
         member = members(y, K)
         weighted = member if w is None else member * w
         weight = weighted.sum(axis=1)[:, None]
-        shift = X[0].copy()  # a constant column is exactly zero about its value
-        rows = X - shift
+        # A constant is exactly zero about its value, and another class may be far away.
+        shift = X[first_rows(y, K)]
+        rows = X - repeated(shift, member, X)
         about = weighted @ rows / np.where(weight > 0, weight, 1.0)
         rows -= repeated(about, member, rows)
         rows *= rows
@@ -134,6 +168,8 @@ class ColumnSums:
         """Note which columns still hold whole numbers, or zeros and ones, alone."""
         for j in np.flatnonzero(self.whole):
             x = rows[:, j]
+            if np.any(x[:_FIRST] != np.floor(x[:_FIRST])):  # as a rule these tell
+                x = x[:_FIRST]
             self.whole[j] = bool(np.all(x >= 0) and np.all(x == np.floor(x)))
             self.binary[j] = self.binary[j] and self.whole[j] and bool(np.all(x <= 1))
 

@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 
 from bottega.core.parallel import in_threads, spare_threads
-from bottega.core.rows import split_rows
+from bottega.core.rows import first_rows, split_rows
 from bottega.core.stored import stored
 from bottega.core.typing import FloatArray, IntArray
+from bottega.data.scatter import narrow_scatter
 
 __all__ = [
     "FEW",
@@ -82,7 +83,12 @@ class ClassMoments:
     def update(self, X: FloatArray, y: IntArray, w: Any = None) -> Self:
         """Take in a block of rows; `y` are the codes of their classes."""
         K, p = self.mean.shape
+        found = narrow_scatter(X, None, y, K) if self.pooled and w is None else None
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is refused afterwards
+            if found is not None:
+                mean = np.where(found.count[:, None] > 0, found.centre + found.offset, 0.0)
+                weight = found.count.astype(np.float64)
+                return self._absorb(found.count, weight, mean, found.scatter[None])
             for part in row_blocks(len(y), p):
                 weights = None if w is None else w[part]
                 self._absorb(*_reduced(X[part], y[part], weights, K, self))
@@ -141,9 +147,10 @@ def _reduced(
         return _pooled(X, y, w, K)
     order, present, first = by_class(y, K)
     rows = X[order]
-    shift = rows[0].copy()  # a constant column is exactly zero about any of its values
-    rows -= shift
     counts = np.bincount(y, minlength=K)
+    # A constant is exactly zero about any of its values, and another class may be far away.
+    shift = rows[first]
+    rows -= np.repeat(shift, counts[present], axis=0)
     if w is None:
         weight, sums = counts.astype(np.float64), np.add.reduceat(rows, first, axis=0)
     else:
@@ -171,8 +178,9 @@ def _pooled(
 ) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
     """Return count, weight, mean and scatter of few classes in one block, rows in their order."""
     count, member = np.bincount(y, minlength=K), members(y, K)
-    shift = X[0].copy()  # a constant column is exactly zero about any of its values
-    rows = X - shift
+    # A constant is exactly zero about any of its values, and another class may be far away.
+    shift = X[first_rows(y, K)]
+    rows = X - repeated(shift, member, X)
     weighted = member if w is None else member * w
     weight = weighted.sum(axis=1)
     about = weighted @ rows / np.where(weight > 0, weight, 1.0)[:, None]

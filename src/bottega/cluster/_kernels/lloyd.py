@@ -87,9 +87,16 @@ def assign_rows(X, w, shift, C, M, scale, steps, label, upper, lower, S, N):
     changed = at = 0
     while at < listed:
         m = min(listed - at, BLOCK)
-        for r in range(m):
-            for j in range(p):
-                T[j, r] = (X[rows[at + r], j] - shift[j]) * scale
+        start = rows[at]
+        together = rows[at + m - 1] - start == m - 1
+        for j in range(p):
+            middle = shift[j]
+            if together:
+                for r in range(m):
+                    T[j, r] = (X[start + r, j] - middle) * scale
+            else:
+                for r in range(m):
+                    T[j, r] = (X[rows[at + r], j] - middle) * scale
         two_nearest(T, M, near, first, second, best)
         for r in range(m):
             i = rows[at + r]

@@ -9,8 +9,6 @@ import numpy as np
 from bottega._jit import kernel
 from bottega.cluster._kernels.lloyd import squared_distance
 
-MINUS_ZERO = np.uint64(1 << 63)
-
 
 @kernel
 def column_sums(X, w, shift, out):
@@ -75,13 +73,3 @@ def potentials(X, w, shift, CT, closest, out):
         limit = closest[i]
         for k in range(L):
             out[k] += weight * min(near[k], limit)
-
-
-@kernel
-def add_bits(bits, odd, key):
-    """Add the bits of the numbers of each row, times an odd number by column, to its key."""
-    n, p = bits.shape
-    for i in range(n):
-        for j in range(p):
-            if bits[i, j] != MINUS_ZERO:  # there is one zero
-                key[i] += bits[i, j] * odd[j]

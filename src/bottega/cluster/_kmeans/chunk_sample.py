@@ -1,65 +1,186 @@
-"""A sample of rows that come in chunks, whatever their order and wherever the chunks end."""
+"""What one pass over rows in chunks tells: a sample of them, their scale, and their number."""
 
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
-from bottega.cluster._kernels.rows import add_bits
+from bottega.cluster._kernels.moments import add_bits, add_moments
+from bottega.cluster._kmeans.source import FAR, NO_WEIGHTS, RowScale, in_one_layout, middle
+from bottega.core.chunks import CheckedChunks
 from bottega.core.deal import scramble
+from bottega.core.parallel import answers_in_turn
+from bottega.core.parts import of_blocks
 from bottega.core.typing import FloatArray
 
-__all__ = ["ChunkSample"]
+__all__ = ["ChunkSample", "sample_chunks"]
 
 _MOST_ROWS = 2**16
 _MOST_NUMBERS = 2**22
+_HUGE = 1e100  # beyond this, squares and their sums may overflow (or vanish)
+_NO_LIMIT = np.uint64(2**64 - 1)
+
+
+class _KeyLimit:
+    """The largest key that a row of the sample can have, as far as is known.
+
+    The parts of a source are sampled side by side, and a full sample of one limits the others. It
+    is only a matter of time: no row with a larger key is in the sample of all rows.
+    """
+
+    key = _NO_LIMIT
 
 
 class ChunkSample:
     """Up to 65,536 rows (fewer of a wide table), those whose scrambled content comes first.
 
+    The sample depends on the rows alone: neither on their order nor on where chunks end. Among
+    equal rows the first ones are taken.
+
     Attributes
     ----------
     count : int
         Rows that were seen.
-    X, w : ndarray
-        The sampled rows and their weights.
+    mass : float
+        Sum of their weights.
+    mean, squares : ndarray of shape (p,)
+        Means of the columns, and (weighted) sums of squares about them, of all rows.
     weighted : bool
         Whether any chunk had weights.
+    sizes : list of int
+        Rows of each part of the source; one number where it was not passed over in parts.
     """
 
-    def __init__(self) -> None:
-        self.count = 0
-        self.X: FloatArray = np.empty((0, 0))
-        self.w: FloatArray = np.empty(0)
+    def __init__(self, limit: _KeyLimit | None = None) -> None:
+        self.count, self.mass = 0, 0.0
+        self._columns: FloatArray = np.empty((2, 0))
         self.weighted = False
-        self._key: Any = np.empty(0, dtype=np.uint64)
+        self._sizes: list[int] = []
+        self._limit = _KeyLimit() if limit is None else limit
+        self._most = 0
+        self._rows: list[tuple[FloatArray, FloatArray, Any]] = []  # X, w and keys
+
+    @property
+    def sizes(self) -> list[int]:
+        """Rows of each part of the source."""
+        return self._sizes or [self.count]
+
+    @property
+    def mean(self) -> FloatArray:
+        """Means of the columns."""
+        return self._columns[0]
+
+    @property
+    def squares(self) -> FloatArray:
+        """Sums of squares about the means."""
+        return self._columns[1]
+
+    def rows(self) -> tuple[FloatArray, FloatArray]:
+        """Return the sampled rows and their weights."""
+        return self._settled()[:2]
 
     def update(self, X: Any, y: Any = None, w: Any = None) -> Self:
         """Take in a block of rows."""
-        rows = np.ascontiguousarray(X, dtype=np.float64)
-        odd = scramble(np.arange(rows.shape[1], dtype=np.uint64)) | np.uint64(1)
-        key = np.zeros(len(rows), dtype=np.uint64)
-        add_bits(rows.view(np.uint64), odd, key)
-        weight = np.ones(len(rows)) if w is None else np.array(w)
-        self._absorb(len(rows), rows, weight, scramble(key), w is not None)
-        self.X = self.X + 0.0  # a copy: the chunk may be overwritten by the next one
-        return self
+        X = in_one_layout(np.asarray(X, dtype=np.float64))
+        n, p = X.shape
+        if not self.count:
+            self._begin(p)
+        odd = scramble(np.arange(p, dtype=np.uint64)) | np.uint64(1)
+        key = np.zeros(n, dtype=np.uint64)
+        add_bits(X.view(np.uint64), odd, key)
+        key = scramble(key)
+        self.mass = add_moments(X, NO_WEIGHTS if w is None else w, self.mass, self._columns)
+        self.count += n
+        self.weighted = self.weighted or w is not None
+        # Indices make a copy: the chunk may be overwritten by the next one.
+        first = np.flatnonzero(key <= self._limit.key)
+        weight = np.ones(len(first)) if w is None else np.asarray(w)[first]
+        return self._take_in(X[first], weight, key[first])
 
     def merge(self, other: Self) -> Self:
         """Take in the sample of other rows."""
-        return self._absorb(other.count, other.X, other.w, other._key, other.weighted)
+        if not other.count:
+            return self
+        if not self.count:
+            self._begin(len(other.mean))
+        share = other.mass / (self.mass + other.mass)
+        gap = other.mean - self.mean
+        with np.errstate(over="ignore", invalid="ignore"):  # `scaling` knows what to do
+            self._columns[1] += other.squares + gap**2 * (self.mass * share)
+        self._columns[0] += gap * share
+        self.mass += other.mass
+        self.count += other.count
+        self.weighted = self.weighted or other.weighted
+        return self._take_in(*other._settled())
 
-    def _absorb(self, count: int, X: FloatArray, w: FloatArray, key: Any, weighted: bool) -> Self:
-        most = max(min(_MOST_ROWS, _MOST_NUMBERS // X.shape[1]), 2048)
-        if self.count:
-            if len(self.X) == most:  # few of many rows can still come in
-                first = key < self._key.max()
-                X, w, key = X[first], w[first], key[first]
-            X, w = np.concatenate([self.X, X]), np.concatenate([self.w, w])
-            key = np.concatenate([self._key, key])
-        if len(X) > most:
-            rows = np.argpartition(key, most - 1)[:most]
-            X, w, key = X[rows], w[rows], key[rows]
-        self.count, self.X, self.w, self._key = self.count + count, X, w, key
-        self.weighted = self.weighted or weighted
+    def scaling(self, scale: FloatArray | None) -> RowScale | None:
+        """Return where all rows are, divided by `scale`; None where squares cannot tell."""
+        X = self.rows()[0]
+        reach = max(float(X.max()), -float(X.min()))
+        if not (1 / _HUGE < reach < _HUGE and np.all(np.isfinite(self.squares))):
+            return None
+        by = np.ones(X.shape[1]) if scale is None else scale
+        X = X / by
+        squares, mean, shift = self.squares / by**2, self.mean / by, middle(X)
+        variance = squares / self.mass
+        if np.any((mean - shift) ** 2 > FAR * variance):
+            shift = mean
+        # A row beyond the sample is as far as the sum of squares at most. Single precision has
+        # room for 1e10 times the scale.
+        farthest = np.max((X - shift) ** 2, axis=0)
+        size = float(np.sqrt(np.sum(np.maximum(farthest, squares * 1e-20))))
+        return RowScale(shift, variance, 1.0 / size if size > 0 else 1.0, self.mass)
+
+    def _begin(self, p: int) -> None:
+        self._columns = np.zeros((2, p))
+        self._most = max(min(_MOST_ROWS, _MOST_NUMBERS // p), 2048)
+
+    def _take_in(self, X: FloatArray, w: FloatArray, key: Any) -> Self:
+        self._rows.append((X, w, key))
+        # Rarely: to choose among many rows at a time costs little for each of them.
+        if sum(len(rows) for rows, _, _ in self._rows) > 2 * self._most:
+            self._settled()
         return self
+
+    def _settled(self) -> tuple[FloatArray, FloatArray, Any]:
+        """Return the rows of the sample with their weights and keys."""
+        X, w, key = self._rows[0]
+        if len(self._rows) > 1:
+            X, w, key = (np.concatenate(each) for each in zip(*self._rows, strict=True))
+        if len(key) >= self._most:
+            last = np.partition(key, self._most - 1)[self._most - 1]
+            self._limit.key = min(self._limit.key, last)
+            if len(key) > self._most:
+                first = key < last
+                ties = np.flatnonzero(key == last)
+                first[ties[: self._most - np.count_nonzero(first)]] = True
+                X, w, key = X[first], w[first], key[first]
+        self._rows = [(X, w, key)]
+        return self._rows[0]
+
+
+def sample_chunks(checked: CheckedChunks) -> ChunkSample | None:
+    """Return what one pass over all chunks tells, its parts side by side; None without rows."""
+    limit = _KeyLimit()
+    parts = checked.parts()
+    if len(parts) == 1:
+        found: ChunkSample | None = of_blocks(partial(_of_block, limit), checked)
+        return found
+
+    def of_part(part: CheckedChunks) -> ChunkSample:
+        sample = ChunkSample(limit)
+        for X, y, w in part:
+            sample.update(X, y, w)
+        return sample
+
+    total, sizes = ChunkSample(limit), []
+    for sample in answers_in_turn(of_part, parts):
+        sizes.append(sample.count)
+        total.merge(sample)
+    total._sizes = sizes
+    checked.take_count(total.count)
+    return total if total.count else None
+
+
+def _of_block(limit: _KeyLimit, X: Any, y: Any, w: Any) -> ChunkSample:
+    return ChunkSample(limit).update(X, y, w)

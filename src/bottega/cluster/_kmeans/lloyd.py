@@ -76,11 +76,13 @@ class _Passes:
         cut = slice(part.start, stop)
         return self.label[cut], self.upper[cut], self.lower[cut], False
 
-    def assign(self, to: MovedCenters) -> list[AssignedRows]:
-        """Give each row its nearest centre."""
-        return list(self.source.passed(lambda part: self._assign(part, to)[0]))
+    def assign(self, to: MovedCenters, *, anew: bool = False) -> list[AssignedRows]:
+        """Give each row its nearest centre; `anew`: return whole sums instead of their changes."""
+        return list(self.source.passed(lambda part: self._assign(part, to, anew)[0]))
 
-    def _assign(self, part: RowPart, to: MovedCenters) -> tuple[AssignedRows, IntArray]:
+    def _assign(
+        self, part: RowPart, to: MovedCenters, anew: bool = False
+    ) -> tuple[AssignedRows, IntArray]:
         """Return what the pass over a part gave, and the labels of its rows."""
         K, p = to.C.shape
         X, w, at = part.X, part.w, self.source.scaling
@@ -89,6 +91,9 @@ class _Passes:
         changed = assign_rows(
             X, w, at.shift, to.C, to.M, at.scale, to.steps, label, upper, lower, S, N
         )
+        if anew and not fresh:
+            S, N = np.zeros_like(S), np.zeros_like(N)
+            sums_by_label(X, w, at.shift, label, S, N)
         return AssignedRows(changed, S, N, fresh), label
 
     def sums(self) -> tuple[FloatArray, IntArray]:
@@ -195,8 +200,11 @@ def lloyd(
         n_iter += 1
         if trace is not None:
             trace.append(C + shift)
-        found = passes.assign(to)
+        anew = n_iter % _AGAIN == 0
+        found = passes.assign(to, anew=anew)
         fresh_S, fresh_N = np.zeros_like(S), np.zeros_like(N)
+        if anew:
+            S, N = np.zeros_like(S), np.zeros_like(N)
         for each in found:
             if each.fresh:
                 fresh_S += each.S
@@ -205,7 +213,7 @@ def lloyd(
                 S += each.S
                 N += each.N
         changed = sum(each.changed for each in found)
-        if n_iter % _AGAIN == 0 or changed == 0:
+        if changed == 0 and not anew:
             S, N = passes.sums()
         if np.any(N + fresh_N == 0):
             filled = _reseed(passes, C, S, N, fresh_S, fresh_N)

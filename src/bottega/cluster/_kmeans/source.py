@@ -1,10 +1,11 @@
 """The rows that k-means passes over again and again: an array, or chunks larger than memory."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from itertools import accumulate
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,12 +16,21 @@ from bottega.core.rows import split_rows
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
 
-__all__ = ["NO_WEIGHTS", "ArraySource", "BlockSource", "ChunkSource", "RowPart", "RowScale"]
+__all__ = [
+    "FAR",
+    "NO_WEIGHTS",
+    "ArraySource",
+    "BlockSource",
+    "ChunkSource",
+    "RowPart",
+    "RowScale",
+    "in_one_layout",
+    "middle",
+]
 
 NO_WEIGHTS: FloatArray = np.empty(0)
-_PART = 2**18  # numbers that are summed up together; sums do not depend on the number of threads
 _SOME = 63  # rows that are looked at to find where the rows are
-_FAR = 100.0  # squared distance to the mean, in variances, at which they are somewhere else
+FAR = 100.0  # squared distance to the mean, in variances, at which they are somewhere else
 _LARGE = 2**19  # numbers in a block from which on its parts are worth threads of their own
 
 
@@ -65,32 +75,28 @@ class BlockSource(ABC):
     n: int
     p: int
     scaling: RowScale
+    numbers_at_once: ClassVar[int]  # sums do not depend on the number of threads
 
     @abstractmethod
-    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the rows with their weights (an empty array where all are one)."""
-
     def passed(self, work: Callable[[RowPart], Any]) -> Iterator[Any]:
         """Yield what `work` makes of the parts of all rows, in their order."""
-        for found in answers_in_turn(partial(self._of_block, work), self._placed_blocks()):
-            yield from found
-
-    def _placed_blocks(self) -> Iterator[tuple[int, FloatArray, FloatArray]]:
-        start = 0
-        for X, w in self.blocks():
-            yield start, X, w
-            start += len(X)
 
     def _of_block(
         self, work: Callable[[RowPart], Any], block: tuple[int, FloatArray, FloatArray]
     ) -> list[Any]:
         """Return what `work` makes of the parts of a block; a block alone has all the cores."""
         start, X, w = block
-        X = np.ascontiguousarray(X)
-        cuts = split_rows(len(X), max(_PART // self.p, 1024))
-        parts = [RowPart(start + cut.start, X[cut], w[cut] if len(w) else w) for cut in cuts]
-        if X.size < _LARGE or len(parts) == 1 or spare_threads() == 1:
+        X = in_one_layout(X)
+        cuts = list(split_rows(len(X), max(self.numbers_at_once // self.p, 1024)))
+        if len(cuts) == 1:
             with one_thread():  # the products are small
+                return [work(RowPart(start, X, w))]
+        parts = [
+            RowPart(start + cut.start, in_one_layout(X[cut], like=X), w[cut] if len(w) else w)
+            for cut in cuts
+        ]
+        if X.size < _LARGE or spare_threads() == 1:
+            with one_thread():
                 return _each(work, parts)
         # Few tasks: each thread takes neighbouring parts.
         runs = np.array_split(np.arange(len(parts)), 2 * spare_threads())
@@ -98,9 +104,8 @@ class BlockSource(ABC):
         found = in_threads(partial(_each, work), groups)
         return [each for some in found for each in some]
 
-    def _find_scaling(self) -> RowScale:
-        """Return where the rows are, from one pass (two, where they are far from the first)."""
-        shift = _middle(next(iter(self.blocks()))[0])
+    def _find_scaling(self, shift: FloatArray) -> RowScale:
+        """Return where the rows are, from one pass (two, where they are far from the shift)."""
         for attempt in range(2):
 
             def sums_of(part: RowPart, shift: FloatArray = shift) -> tuple[FloatArray, float]:
@@ -115,7 +120,7 @@ class BlockSource(ABC):
                 weight += mass
             mean = sums[0] / weight
             variance = sums[1] / weight - mean**2
-            if attempt == 1 or np.all(mean**2 <= _FAR * variance):
+            if attempt == 1 or np.all(mean**2 <= FAR * variance):
                 break
             shift = shift + mean
         reach = float(np.sqrt(np.sum(sums[2] ** 2)))
@@ -123,7 +128,18 @@ class BlockSource(ABC):
         return RowScale(shift, variance, 1.0 / reach if reach > 0 else 1.0, weight)
 
 
-def _middle(X: FloatArray) -> FloatArray:
+def in_one_layout(X: FloatArray, like: FloatArray | None = None) -> FloatArray:
+    """Return rows that are contiguous by row or by column, which kernels are compiled for.
+
+    The layout is their own, or that of another array.
+    """
+    if X.flags.c_contiguous or X.flags.f_contiguous:
+        return X
+    by_column = like is not None and not like.flags.c_contiguous
+    return np.asarray(X, order="F" if by_column else "C")
+
+
+def middle(X: FloatArray) -> FloatArray:
     """Return the medians of some rows: numbers of the table, which no outlier moves."""
     some = X[:: max(1, len(X) // _SOME)][:_SOME]
     return np.asarray(np.median(some[: len(some) - 1 + len(some) % 2], axis=0))
@@ -136,46 +152,83 @@ def _each(work: Callable[[RowPart], Any], parts: list[RowPart]) -> list[Any]:
 class ArraySource(BlockSource):
     """Rows in memory."""
 
+    numbers_at_once = 2**18
+
     def __init__(self, X: FloatArray, weight: FloatArray | None = None) -> None:
         self.X = np.ascontiguousarray(X)
         self.w = NO_WEIGHTS if weight is None else weight
         self.n, self.p = X.shape
-        self.scaling = self._find_scaling()
+        self.scaling = self._find_scaling(middle(self.X))
 
-    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield all rows."""
-        yield self.X, self.w
+    def passed(self, work: Callable[[RowPart], Any]) -> Iterator[Any]:
+        """Yield what `work` makes of the parts of all rows, in their order."""
+        yield from self._of_block(work, (0, self.X, self.w))
 
 
 class ChunkSource(BlockSource):
     """Rows in chunks, which were checked once and are the same each time.
 
-    `change` is what is done to each block first: scaling of its columns.
+    Parameters
+    ----------
+    checked : CheckedChunks
+        The rows. Their parts are read and worked on side by side.
+    sizes : sequence of int
+        How many rows of each part count; one number: the rows are passed over as one part.
+    change : callable
+        What is done to each block first: scaling of its columns.
+    scaling : RowScale or ndarray of shape (p,)
+        Where the rows are after that; or only a row near to them, and a pass tells the rest.
     """
+
+    numbers_at_once = 2**22
 
     def __init__(
         self,
         checked: CheckedChunks,
-        n: int,
-        change: Callable[[FloatArray], FloatArray] | None = None,
+        sizes: Sequence[int],
+        change: Callable[[FloatArray], FloatArray],
+        scaling: RowScale | FloatArray,
     ) -> None:
-        self.n, self.p = n, checked.n_features
+        self.n, self.p = sum(sizes), checked.n_features
         self._checked, self._change = checked, change
-        self.scaling = self._find_scaling()
+        self._parts = [checked] if len(sizes) == 1 else checked.parts()
+        self._starts = [0, *accumulate(sizes)]
+        checked.take_count(self.n)
+        is_known = isinstance(scaling, RowScale)
+        self.scaling: Any = scaling if is_known else self._find_scaling(np.asarray(scaling))
 
-    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray]]:
-        """Yield the rows of each chunk that count."""
-        names = self._checked.names
-        for chunk in self._checked.chunks:
+    def passed(self, work: Callable[[RowPart], Any]) -> Iterator[Any]:
+        """Yield what `work` makes of the parts of all rows, in their order."""
+        if len(self._parts) == 1:
+            answers = answers_in_turn(partial(self._of_block, work), self._placed(0))
+        else:
+            answers = answers_in_turn(partial(self._of_part, work), range(len(self._parts)))
+        for found in answers:
+            yield from found
+
+    def _of_part(self, work: Callable[[RowPart], Any], number: int) -> list[Any]:
+        """Return what `work` makes of the rows of a part."""
+        return [each for block in self._placed(number) for each in self._of_block(work, block)]
+
+    def _placed(self, number: int) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+        """Yield the rows of a part that count, block by block, with the place of the first one."""
+        start, stop = self._starts[number : number + 2]
+        for X, w in self._blocks(self._parts[number]):
+            # Before the rows are used: they would take the places of others.
+            self._checked.check_count(self.n + max(start + len(X) - stop, 0))
+            yield start, X, w
+            start += len(X)
+        self._checked.check_count(self.n + start - stop)
+
+    def _blocks(self, part: CheckedChunks) -> Iterator[tuple[FloatArray, FloatArray]]:
+        names = part.names
+        for chunk in part.given():
             X, _, w = parts_of(chunk)
             if names is not None and w is None and list(getattr(X, "columns", ())) == list(names):
                 X = np.asarray(X)
             if isinstance(X, np.ndarray) and X.dtype == np.float64 and w is None:
                 if len(X):  # it was checked before
-                    yield self._changed(X), NO_WEIGHTS
+                    yield self._change(X), NO_WEIGHTS
                 continue
-            for X, _, w in CheckedChunks([chunk], self.p, 0, None, names):
-                yield self._changed(X), NO_WEIGHTS if w is None else w
-
-    def _changed(self, X: FloatArray) -> FloatArray:
-        return X if self._change is None else self._change(X)
+            for X, _, w in part.of([chunk]):
+                yield self._change(X), NO_WEIGHTS if w is None else w

@@ -96,6 +96,9 @@ def _of_file(path: str, types: Types, rows: int, span: Span | None, apart: bool)
         groups, place = _groups_of(file.metadata, span)
         if not groups:
             return
+        # Groups of rows as they are stored come faster than pieces of several.
+        stored = file.metadata.row_group(groups[0]).num_rows
+        rows = stored if rows <= 2 * stored and stored <= 2 * rows else rows
         how = {"columns": list(types), "use_threads": spare_threads() > 1}
         for batch in file.iter_batches(rows, row_groups=groups, **how):
             start = place

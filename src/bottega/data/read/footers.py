@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["NumberFooter", "column_names", "number_footers"]
+__all__ = ["NumberFooter", "column_names", "have_one_schema", "number_footers", "rows_in"]
 
 
 @dataclass
@@ -20,15 +20,38 @@ class NumberFooter:
 
 def column_names(file: str) -> list[str]:
     """Return the columns of a Parquet file, or none where it cannot be read."""
+    schema = _schema(file)
+    return [] if schema is None else list(schema.names)
+
+
+def have_one_schema(files: Sequence[str]) -> bool:
+    """Return True if Parquet files have the same columns of the same types, in the same order."""
+    first = _schema(files[0])
+    others = (_schema(file) for file in files[1:])
+    return first is not None and all(each is not None and each.equals(first) for each in others)
+
+
+def rows_in(file: str) -> int | None:
+    """Return how many rows a Parquet file has; None where it cannot be read here."""
+    metadata = _read("read_metadata", file)
+    return None if metadata is None else int(metadata.num_rows)
+
+
+def _schema(file: str) -> Any:
+    return _read("read_schema", file)
+
+
+def _read(what: str, file: str) -> Any:
+    """Return what a function of Arrow reads of a file; None where it cannot."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        return []
+        return None
     try:
-        return list(pq.read_schema(file).names)
+        return getattr(pq, what)(file)
     except (OSError, ValueError, pa.ArrowException):
-        return []
+        return None
 
 
 def number_footers(
@@ -38,15 +61,11 @@ def number_footers(
 
     `within` are all columns of the files, in their order.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     found = {name: NumberFooter() for name in columns}
     place = {name: j for j, name in enumerate(within)}
     for file in files:
-        try:
-            metadata = pq.read_metadata(file)
-        except (OSError, ValueError, pa.ArrowException):
+        metadata = _read("read_metadata", file)
+        if metadata is None:
             return None
         if metadata.num_columns != len(within):  # nested columns
             return None

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from bottega.core.errors import InputError
+from bottega.core.parallel import spare_threads
 from bottega.data import convert
 from bottega.data.read.chunks import read_chunks
 from bottega.data.read.files import find_files, frame_or_path, kind_of
@@ -46,6 +47,8 @@ class StoredRows:
 
         What a text file holds is known from all its rows only.
         """
+        if self.options.get("span") is not None:
+            return [self]  # of a long file, whose other rows are in other parts
         frame, path = frame_or_path(self.source)
         if frame is not None:
             frame = convert.as_frame(frame)
@@ -77,13 +80,20 @@ class DatasetRows:
 
     def frames(self, columns: Sequence[str] | None = None, text: Any = ()) -> Iterator[Any]:
         """Yield the rows."""
-        options = {"columns": None if columns is None else list(columns), "filter": self.where}
         try:
-            for batch in self.dataset.to_batches(batch_size=self.rows, **options):
+            for batch in self.dataset.to_batches(**self._options(columns)):
                 if batch.num_rows:
                     yield batch.to_pandas()
         except (OSError, ValueError) as error:
             raise InputError(f"The Arrow dataset cannot be read: {error}.") from error
+
+    def _options(self, columns: Sequence[str] | None) -> dict[str, Any]:
+        return {
+            "columns": None if columns is None else list(columns),
+            "filter": self.where,
+            "batch_size": self.rows,
+            "use_threads": spare_threads() > 1,
+        }
 
     def parts(self) -> "list[FrameRows]":
         """Return a part per fragment, which is a file as a rule."""
@@ -101,9 +111,7 @@ class _FragmentRows(DatasetRows):
     schema: Any = None
 
     def frames(self, columns: Sequence[str] | None = None, text: Any = ()) -> Iterator[Any]:
-        options = {"columns": None if columns is None else list(columns), "filter": self.where}
-        batches = self.dataset.to_batches(schema=self.schema, batch_size=self.rows, **options)
-        for batch in batches:
+        for batch in self.dataset.to_batches(schema=self.schema, **self._options(columns)):
             if batch.num_rows:
                 yield batch.to_pandas()
 

@@ -17,6 +17,7 @@ from bottega.core.moments import Moments
 from bottega.core.rows import split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
+from bottega.data.scatter import narrow_moments
 
 # Numbers in a block of rows: it and its centred copy stay in the cache.
 _BLOCK = 2**16
@@ -97,6 +98,10 @@ def _moments_by_fold(X: Any, y: FloatArray, w: Any, count: int, fold: Any) -> li
         X = csr_array(X)
         which = [np.flatnonzero(folds == k) for k in range(count)]
         return [_moments_about_zero(X[on], y[on], None if w is None else w[on]) for on in which]
+    if count == 1 and w is None:
+        narrow = narrow_moments(X, y)
+        if narrow is not None:
+            return [narrow]
     first = X[:_SAMPLE]
     # A provisional centre near the mean: sums of squares about it do not cancel.
     shift = np.where(np.ptp(first, axis=0) == 0, first[0], first.mean(axis=0))

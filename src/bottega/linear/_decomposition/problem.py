@@ -8,9 +8,10 @@ import numpy as np
 
 from bottega.core.moments import Moments
 from bottega.core.rows import Rows, split_rows
-from bottega.core.sparse import SMALL, is_large_sparse
+from bottega.core.sparse import SMALL, is_large_sparse, is_sparse
 from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
+from bottega.data.scatter import narrow_moments
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._decomposition.leave_one_out import RowBlock
@@ -98,7 +99,12 @@ def moments_of(chunks: Iterable[Chunk]) -> Moments:
         if is_large_sparse(chunk[0]):
             moments.merge(FoldMoments(*chunk, 1).total())
             continue
-        moments.update(*chunk)
+        X, y, w = chunk
+        found = narrow_moments(X, y.reshape(len(y), -1)) if w is None and not is_sparse(X) else None
+        if found is None:
+            moments.update(*chunk)
+        else:
+            moments.merge(found)
     return moments
 
 

@@ -1,13 +1,16 @@
-"""A Dask cluster: tasks as futures, parts of the rows held by its workers, statistics as a tree.
+"""A Dask cluster: tasks as futures, parts of the rows kept by its workers, statistics as a tree.
 
 What a task needs is in Dask's own graph, so that what a lost worker held is computed again by
 another one.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial, reduce
+from itertools import chain
 from threading import Lock
 from typing import Any
 from uuid import uuid4
@@ -15,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 
 import bottega
-from bottega.core.errors import EngineError
+from bottega.core.errors import EngineError, Unforeseen
 from bottega.core.parallel import one_core
 from bottega.core.parts import merged
 from bottega.scale._engines.packing import (
@@ -24,12 +27,16 @@ from bottega.scale._engines.packing import (
     pack_or_warn,
     run_packed,
     unpack,
-    working,
 )
+from bottega.scale._engines.working import working
 
 __all__ = ["DaskEngine"]
 
-_FAN_IN = 8  # statistics that one task of the tree merges
+Packed = tuple[bytes, list[str], list[Any]]  # a task, and the names and values of its large arrays
+Given = tuple[Any, tuple[Any, ...]]  # a part, packed or as it is kept, and what is given with it
+
+_FAN_IN, _LAST = 8, 32  # statistics that one task of the tree merges, and that the last one may
+_TASKS, _PARTS = 16, 8  # tasks of a pass that are enough for a worker, parts that one of them reads
 _KEPT = 2 << 30  # bytes of arrays that the cluster keeps from task to task
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # rows may be in the graph
 
@@ -73,26 +80,28 @@ class DaskEngine:
         if running and self.client.status == "running":
             self.client.cancel(list(running))
 
-    def hold(self, parts: Sequence[Any], load: Callable[[Any], Any]) -> "DaskParts":
-        """Return parts that workers have read, and keep."""
-        loaded = []
+    def share_out(self, parts: Sequence[Any]) -> "DaskParts":
+        """Return parts that are sent to workers with what is to be done to them."""
         with told_apart():
-            for part in parts:
-                packed, apart = pack((load, part))
-                loaded.append(self.submit(_load_part, packed, *self.share(apart)))
-        return DaskParts(self, loaded)
+            packed = [pack(part) for part in parts]
+            return DaskParts(self, [(found, *self.share(apart)) for found, apart in packed])
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return a future of a task of its own."""
+        return self.submit_each(function, [args])[0]
+
+    def submit_each(self, function: Callable[..., Any], args: Sequence[tuple[Any, ...]]) -> Any:
+        """Return futures of tasks of a kind, which travel to the scheduler in one message."""
         import dask
 
+        if not args:
+            return []
+        name, token = function.__name__.strip("_"), uuid4().hex
+        keys = [f"bottega-{name}-{token}-{number}" for number in range(len(args))]
+        versions = [bottega.__version__] * len(args)
         with dask.config.set(_QUIET):
-            return self.client.submit(
-                function,
-                bottega.__version__,
-                *args,
-                key=f"bottega-{function.__name__.strip('_')}-{uuid4().hex}",
-                pure=False,
+            return self.client.map(
+                function, versions, *zip(*args, strict=True), key=keys, pure=False
             )
 
     def share(self, apart: dict[str, np.ndarray]) -> tuple[list[str], list[Any]]:
@@ -120,41 +129,57 @@ class DaskEngine:
 
 
 class DaskParts:
-    """Parts of the rows that workers keep from pass to pass."""
+    """Parts of the rows: as they were given, or as workers keep them from pass to pass."""
 
-    def __init__(self, engine: DaskEngine, loaded: Sequence[Any]) -> None:
-        self._engine, self._loaded = engine, loaded
+    def __init__(self, engine: DaskEngine, parts: Sequence[Any], kept: bool = False) -> None:
+        self._engine, self._parts, self._kept = engine, parts, kept
 
     def _submitted(
-        self, function: Callable[..., Any], each: Sequence[Any] | None = None
+        self,
+        task: Callable[..., Any],
+        function: Callable[..., Any],
+        each: Sequence[Any] | None = None,
+        size: int = 1,
     ) -> list[Any]:
+        """Return futures of a task for every `size` parts that follow one another."""
         packed, apart = pack(function)
-        shared = self._engine.share(apart)
-        if each is None:
-            return [self._engine.submit(_apply, packed, *shared, part, ()) for part in self._loaded]
-        return [
-            self._engine.submit(_apply, packed, *shared, part, (more,))
-            for part, more in zip(self._loaded, each, strict=True)
-        ]
+        work = (packed, *self._engine.share(apart))
+        more = [()] * len(self._parts) if each is None else [(one,) for one in each]
+        given = list(zip(self._parts, more, strict=True))
+        tasks = [(work, given[i : i + size], self._kept) for i in range(0, len(given), size)]
+        found: list[Any] = self._engine.submit_each(task, tasks)
+        return found
+
+    def _parts_of_a_task(self) -> int:
+        """Return how many parts one task reads: several where there are many for each worker."""
+        if self._kept or len(self._parts) < 2 * _TASKS:
+            return 1
+        return max(1, min(_PARTS, len(self._parts) // (_TASKS * self._engine.workers)))
 
     def map(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> list[Any]:
         """Return what a function gives for every part, in order."""
         with told_apart():
-            found: list[Any] = self._engine.client.gather(self._submitted(function, each))
-            return found
+            tasks = self._submitted(_each, function, each, self._parts_of_a_task())
+            found: list[Any] = self._engine.client.gather(tasks)
+        return list(chain.from_iterable(map(_foreseen, found)))
 
     def reduce(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> Any:
         """Return what a function gives for every part, merged in their order, a few at a time."""
         with told_apart():
-            level = self._submitted(function, each)
+            level = self._submitted(_total, function, each, self._parts_of_a_task())
             while len(level) > 1:
-                groups = [level[i : i + _FAN_IN] for i in range(0, len(level), _FAN_IN)]
-                level = [self._engine.submit(_merge, group) for group in groups]
-            return level[0].result() if level else None
+                # Few are merged when all are there: a merge in between would take a worker's turn,
+                # and what is left of the groups comes last, and waits for the last task alone.
+                size = len(level) if len(level) <= _LAST else _FAN_IN
+                whole = len(level) - len(level) % size
+                groups = [(level[i : i + size],) for i in range(0, whole, size)]
+                level = [*self._engine.submit_each(_merge, groups), *level[whole:]]
+            return _foreseen(level[0].result()) if level else None
 
-    def then(self, function: Callable[[Any], Any]) -> "DaskParts":
-        """Return what a function makes of every part, kept in their place."""
-        return DaskParts(self._engine, self._submitted(function))
+    def keep(self, function: Callable[[Any], Iterable[Any]]) -> "DaskParts":
+        """Return what a function makes of every part, kept by whichever worker made it."""
+        with told_apart():
+            return DaskParts(self._engine, self._submitted(_keep, function), kept=True)
 
 
 @contextmanager
@@ -192,24 +217,66 @@ def _run_task(version: str, packed: bytes, names: list[str], arrays: list[Any]) 
     return run_packed(packed, dict(zip(names, arrays, strict=True)), version)
 
 
-def _load_part(version: str, packed: bytes, names: list[str], arrays: list[Any]) -> Any:
-    with working():
-        check_version(version)
-        load, part = unpack(packed, dict(zip(names, arrays, strict=True)))
-        return load(part)
+def _each(version: str, work: Packed, parts: list[Given], kept: bool) -> Any:
+    """Return what a function gives for each part."""
+    return _worked(version, list, work, parts, kept)
 
 
-def _apply(
-    version: str, packed: bytes, names: list[str], arrays: list[Any], part: Any, more: Any
+def _total(version: str, work: Packed, parts: list[Given], kept: bool) -> Any:
+    """Return what a function gives for the parts, merged."""
+    return _worked(version, partial(reduce, merged), work, parts, kept)
+
+
+def _keep(version: str, work: Packed, parts: list[Given], kept: bool) -> Any:
+    """Return what a function gives for a part, as a list."""
+    return _worked(version, lambda found: list(next(found)), work, parts, kept)
+
+
+def _worked(
+    version: str,
+    together: Callable[[Iterator[Any]], Any],
+    work: Packed,
+    parts: list[Given],
+    kept: bool,
 ) -> Any:
+    for part, _ in parts:
+        if isinstance(part, _Surprise):
+            return part
     with working():
         check_version(version)
-        return unpack(packed, dict(zip(names, arrays, strict=True)))(part, *more)
+        function = _unpacked(work)
+        try:
+            return together(
+                function(part if kept else _unpacked(part), *more) for part, more in parts
+            )
+        except Unforeseen as error:
+            return _Surprise(error)
 
 
 def _merge(version: str, found: list[Any]) -> Any:
     check_version(version)
+    for each in found:
+        if isinstance(each, _Surprise):
+            return each
     total = deepcopy(found[0])  # Dask keeps what the others gave, and may need it again
     for other in found[1:]:
         total = merged(total, deepcopy(other) if total is None else other)
     return total
+
+
+def _unpacked(packed: Packed) -> Any:
+    task, names, arrays = packed
+    return unpack(task, dict(zip(names, arrays, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Surprise:
+    """Rows were not what they seemed at first sight: an answer, not a failure that Dask reports."""
+
+    error: Unforeseen
+
+
+def _foreseen(found: Any) -> Any:
+    if isinstance(found, _Surprise):
+        raise found.error
+    return found

@@ -2,24 +2,20 @@
 
 import io
 import pickle
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from importlib import import_module
 from operator import attrgetter
-from threading import Lock
 from typing import Any
 
 import cloudpickle
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 import bottega
-from bottega.core.engine import working_on
 from bottega.core.errors import EngineError, warn_caller
-from bottega.core.parallel import one_core
+from bottega.scale._engines.working import working
 
-__all__ = ["pack", "pack_or_warn", "run_packed", "unpack"]
+__all__ = ["check_version", "pack", "pack_or_warn", "run_packed", "unpack"]
 
 _APART = 1 << 16  # bytes from which on an array travels by itself
 
@@ -73,37 +69,6 @@ def check_version(version: str) -> None:
             f"A worker has bottega {bottega.__version__} and this process {version}: install the "
             "same version everywhere."
         )
-
-
-@contextmanager
-def working() -> Iterator[None]:
-    """Keep the work inside to one core: no threads of its own, nor of linear algebra."""
-    with _threads, one_core(), working_on(None):
-        yield
-
-
-class _OneThread:
-    """Limits linear algebra to one thread while any task runs in this process."""
-
-    def __init__(self) -> None:
-        self._lock, self._running, self._limit = Lock(), 0, None
-
-    def __enter__(self) -> None:
-        with self._lock:
-            self._running += 1
-            if self._running == 1:
-                limit: Any = ThreadpoolController().limit(limits=1)
-                limit.__enter__()
-                self._limit = limit
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._running -= 1
-            if not self._running and self._limit is not None:
-                self._limit.__exit__(None, None, None)
-
-
-_threads = _OneThread()
 
 
 class _Pickler(cloudpickle.Pickler):

@@ -56,9 +56,9 @@ class ProcessEngine:
         """End the processes; others start when there is work again."""
         self._pool().shutdown(wait=False, kill_workers=True)
 
-    def hold(self, parts: Sequence[Any], load: Callable[[Any], Any]) -> "ProcessParts":
-        """Return parts that are read again in every pass, by whichever process is free."""
-        return ProcessParts(self, parts, (load,))
+    def share_out(self, parts: Sequence[Any]) -> "ProcessParts":
+        """Return parts that are sent in every pass, to whichever process is free."""
+        return ProcessParts(self, parts)
 
     def close(self) -> None:
         """Remove the files that the processes shared."""
@@ -98,9 +98,11 @@ def _mapped(path: str) -> np.ndarray:
 
 
 class ProcessParts:
-    """Parts that are read again in every pass."""
+    """Parts that are read again in every pass: one that another process keeps is of no use here."""
 
-    def __init__(self, engine: ProcessEngine, parts: Sequence[Any], steps: tuple[Any, ...]) -> None:
+    def __init__(
+        self, engine: ProcessEngine, parts: Sequence[Any], steps: tuple[Any, ...] = ()
+    ) -> None:
         self._engine, self._parts, self._steps = engine, parts, steps
 
     def map(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> list[Any]:
@@ -122,8 +124,8 @@ class ProcessParts:
             total = merged(total, found)
         return total
 
-    def then(self, function: Callable[[Any], Any]) -> "ProcessParts":
-        """Return parts of which a function is made after they are read."""
+    def keep(self, function: Callable[[Any], Iterable[Any]]) -> "ProcessParts":
+        """Return what a function makes of every part, made anew in every pass."""
         return ProcessParts(self._engine, self._parts, (*self._steps, function))
 
 

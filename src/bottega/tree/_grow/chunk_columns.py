@@ -50,7 +50,8 @@ def gather_columns(
     if checked.y_ndim != 1:
         raise InputError(f"{type(estimator).__name__} fits chunks of one response only.")
     facts = ChunkedColumnFacts()
-    for found in checked.map(partial(facts_of_block, keep=not checked.are_held)):
+    few = None if checked.are_held else _FewNumbers()
+    for found in checked.map(partial(facts_of_block, few=few)):
         facts.add(*found)
     if not facts.count:
         raise InputError(NO_ROWS)
@@ -66,12 +67,27 @@ def gather_columns(
     return columns, y, check_weight(weight, len(y))
 
 
-def facts_of_block(X: FloatArray, y: Any, w: Any, *, keep: bool) -> tuple[Any, ...]:
-    """Return what the first pass wants to know of a chunk; its inputs to `keep` where few."""
+class _FewNumbers:
+    """The inputs of chunks, as long as they are few together.
+
+    Threads that ask at once may be given a few more than that; `ChunkedColumnFacts` forgets them.
+    """
+
+    def __init__(self) -> None:
+        self._seen = 0
+
+    def kept(self, X: FloatArray) -> FloatArray | None:
+        """Return the inputs of a chunk, or None where there are too many of them by now."""
+        self._seen += X.size
+        return X if self._seen <= FEW_NUMBERS else None
+
+
+def facts_of_block(X: FloatArray, y: Any, w: Any, *, few: _FewNumbers | None) -> tuple[Any, ...]:
+    """Return what the first pass wants to know of a chunk, and its inputs where they are `few`."""
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     marks = np.all((X == 0) | (X == 1) | np.isnan(X), axis=0)
     return (
-        X if keep and X.size <= FEW_NUMBERS else None,
+        None if few is None else few.kept(X),
         low,
         high,
         np.isnan(X).any(axis=0),

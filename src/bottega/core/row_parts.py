@@ -1,0 +1,108 @@
+"""Rows in parts that the processes of an engine pass over: read, checked, and kept if need be."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from bottega.core.engine import Engine, SharedParts
+from bottega.core.errors import BottegaError, InputError
+from bottega.core.parts import RowSource
+
+__all__ = ["RowParts", "share_chunks"]
+
+Step = Callable[[Iterable[Any]], Iterable[Any]]
+
+
+class RowParts:
+    """Parts of rows in chunks, each of which one process of an engine passes over.
+
+    The first pass over files works on one chunk after the other and keeps none: for a fit of one
+    pass, memory for all rows would only take time to fill. Whoever comes a second time comes often,
+    and has the rows kept. What had to be sent, or made, is kept from the first pass on.
+
+    Parameters
+    ----------
+    parts : SharedParts
+        Where the chunks of each part are.
+    in_files : bool
+        Whether a part can be read again.
+    steps : sequence of callable
+        What is done to the chunks of a part when it is read; each takes and returns an iterable.
+    """
+
+    def __init__(self, parts: SharedParts, in_files: bool, steps: Sequence[Step] = ()) -> None:
+        self._parts, self._in_files, self._steps = parts, in_files, tuple(steps)
+        self._keeps = not in_files
+        self._kept: SharedParts | None = None
+
+    def map(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> list[Any]:
+        """Return ``function(part)``, or ``function(part, each[i])``, of every part, in order.
+
+        A part is an iterable of chunks, for one iteration.
+        """
+        parts, made = self._next_pass(function)
+        return parts.map(made, each)
+
+    def reduce(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> Any:
+        """Return what `function` gives for every part, merged in order; None is left out."""
+        parts, made = self._next_pass(function)
+        return parts.reduce(made, each)
+
+    def then(self, step: Step) -> "RowParts":
+        """Return the parts with one more step between reading them and what they are used for."""
+        if self._kept is not None:
+            return RowParts(self._kept, False, (step,))
+        found = RowParts(self._parts, self._in_files, (*self._steps, step))
+        found._keeps = self._keeps
+        return found
+
+    def keep(self) -> None:
+        """Have the rows kept from the next pass on: another one will follow."""
+        self._keeps = True
+
+    def glance(self, function: Callable[[Iterable[Any]], Any]) -> list[Any]:
+        """Return what a function that reads little gives for every part, such as its classes.
+
+        A part of files is given as it is, with the ways it has to read some columns alone.
+        """
+        return self._parts.map(function) if self._in_files else self.map(function)
+
+    def _next_pass(self, function: Callable[..., Any]) -> tuple[SharedParts, Callable[..., Any]]:
+        if not self._keeps:
+            self._keeps = True
+            return self._parts, partial(_of_read, self._steps, function)
+        if self._kept is None:
+            self._kept = self._parts.keep(partial(_read, self._steps))
+        return self._kept, function
+
+
+def share_chunks(engine: Engine, chunks: Iterable[Any]) -> RowParts:
+    """Return the parts of chunks, for the processes of an engine to pass over.
+
+    Chunks that do not know their parts are read here, and sent.
+    """
+    if isinstance(chunks, RowSource):
+        return RowParts(engine.share_out(chunks.parts()), chunks.in_files)
+    return RowParts(engine.share_out([[chunk] for chunk in chunks]), in_files=False)
+
+
+def _read(steps: Sequence[Step], part: Iterable[Any]) -> Iterable[Any]:
+    rows: Iterable[Any] = _readable(part)
+    for step in steps:
+        rows = step(rows)
+    return rows
+
+
+def _readable(part: Iterable[Any]) -> Iterator[Any]:
+    try:
+        yield from part
+    except BottegaError:
+        raise
+    except OSError as error:
+        raise InputError(f"A part of the rows cannot be read: {error}.") from error
+
+
+def _of_read(
+    steps: Sequence[Step], function: Callable[..., Any], part: Iterable[Any], *more: Any
+) -> Any:
+    return function(_read(steps, part), *more)
