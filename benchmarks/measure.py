@@ -51,7 +51,8 @@ class Result:
 
     def row(self) -> str:
         wanted = "at most the limit" if self.limit else f"at least {self.bar:g}x"
-        ratio = f"{100 * self.ratio:.0f}% of it" if self.limit else f"{self.ratio:.1f}x"
+        digits = 2 if self.ratio < 1 else 1
+        ratio = f"{100 * self.ratio:.0f}% of it" if self.limit else f"{self.ratio:.{digits}f}x"
         cold = "-" if self.cold is None else f"{self.cold:.3g}"
         more = "more than " if self.stopped else ""
         return (
