@@ -13,6 +13,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the signals are POSIX's
 
 # Every fit is announced, and the fit of a tree, once all others are heard of, goes on for ever.
 TELL_AND_RUN = """
+import sys
 import time
 from bottega.cli.app import main
 from bottega.core import progress
@@ -20,14 +21,18 @@ from bottega.core.estimator import Estimator
 
 fit, report, heard = Estimator._fit, progress.report, []
 
+def say(what):
+    sys.stdout.write(what + "\\n")  # at once: other threads say it too
+    sys.stdout.flush()
+
 def tell_and_fit(self, *rows, **how):
     if {slow} and type(self).__name__ == "TreeRegressor":
         while len(heard) < 12:
             time.sleep(0.05)
-        print("waiting", flush=True)
+        say("waiting")
         time.sleep(100)
     if not {slow}:
-        print("fitting", flush=True)
+        say("fitting")
     return fit(self, *rows, **how)
 
 def hear(job, *told):
