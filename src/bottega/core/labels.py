@@ -52,4 +52,4 @@ class CodedLabels:
         """
         place = np.minimum(np.searchsorted(classes, self.labels), len(classes) - 1)
         known: BoolArray = classes[place] == self.labels
-        return place[self.codes], bool(np.all(known) or np.all(known[self.codes]))
+        return place.take(self.codes), bool(np.all(known) or np.all(known[self.codes]))

@@ -170,7 +170,10 @@ class PlainNumbers(RowSource):
         column = batch.column(self.target)
         if hasattr(column, "dictionary"):
             labels = _labels(tuple(column.dictionary.to_pylist()))
-            codes = column.indices.fill_null(0).to_numpy(zero_copy_only=False)
+            codes = column.indices
+            if not column.null_count:
+                return CodedLabels(codes.to_numpy(), labels), w, None
+            codes = codes.fill_null(0).to_numpy(zero_copy_only=False)
             y: Any = CodedLabels(codes, labels) if len(labels) else codes
             absent = column.is_null().to_numpy(zero_copy_only=False)
         else:

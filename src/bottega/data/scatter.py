@@ -15,7 +15,6 @@ __all__ = ["Scatter", "class_scatter", "narrow_moments", "narrow_scatter", "row_
 _WIDEST = 48  # columns and classes beyond which linear algebra is as fast
 _LEAST = 2**17  # numbers below which a pass of the kernel is not worth compiling it
 _LARGEST = 2**23  # numbers beyond which linear algebra has threads to use
-_SAMPLE = 256  # rows that a provisional centre is taken from
 _FAR = 16.0  # squared distance of a mean from it, against the variance, that costs a digit
 _NO_CODES: IntArray = np.empty(0, dtype=np.intp)
 
@@ -80,10 +79,12 @@ def class_scatter(
     n = len(X)
     further = np.empty((0, n)) if Y is None else np.ascontiguousarray(Y.T, dtype=np.float64)
     codes = _NO_CODES if codes is None or K == 1 else codes.astype(np.intp, copy=False)
-    centre = _provisional(X, further.T, codes, K)
+    # A constant is exactly zero about its value, and another class may be far away.
+    first = first_rows(codes, K) if K > 1 else [0]
+    centre = np.hstack([X[first], further.T[first]])
     with np.errstate(all="ignore"):  # what overflows is for others to refuse
         found = _about(X.T, further, codes, centre)
-        variance = np.diag(found.scatter) / n
+        variance = found.scatter.diagonal() / n
         if np.any(found.offset**2 > _FAR * variance):  # the first rows misled
             found = _about(X.T, further, codes, found.centre + found.offset)
     return found
@@ -103,32 +104,13 @@ def row_moments(X: FloatArray, w: FloatArray | None = None) -> Moments:
     return Moments().update(X, w=w) if found is None else found
 
 
-def _provisional(X: FloatArray, Y: FloatArray, codes: IntArray, K: int) -> FloatArray:
-    """Return numbers near the means of the classes, by the first rows.
-
-    A constant is its own centre, so that it has no scatter at all. A class that comes later has its
-    first row: those of other classes may be so far away that no digit would be left.
-    """
-    first = np.hstack([X[:_SAMPLE], Y[:_SAMPLE]])
-    of = codes[:_SAMPLE] if K > 1 else np.zeros(len(first), dtype=np.intp)
-    found = np.empty((K, first.shape[1]))
-    places = first_rows(codes, K) if K > 1 else [0]
-    for k, at in enumerate(places):
-        own = first[of == k]
-        if not len(own):
-            own = np.concatenate([X[at], Y[at]])[None]
-        found[k] = np.where(np.ptp(own, axis=0) == 0, own[0], own.mean(axis=0))
-    return found
-
-
 def _about(XT: FloatArray, YT: FloatArray, codes: IntArray, centre: FloatArray) -> Scatter:
     K, d = centre.shape
     D = -(-(d + K) // 4) * 4
     G: Any = np.zeros((D, D))
     centred_products(XT, YT, codes, centre, G)
-    weight, sums = np.diag(G)[d : d + K], G[d : d + K, :d]
+    weight, sums = G.diagonal()[d : d + K], G[d : d + K, :d]
     offset = sums / np.maximum(weight, 1.0)[:, None]
-    below = np.tril(G[:d, :d])
-    scatter = below + np.tril(below, -1).T - (offset * weight[:, None]).T @ offset
-    np.fill_diagonal(scatter, np.maximum(np.diag(scatter), 0.0))
+    scatter = G[:d, :d] - sums.T @ offset
+    np.fill_diagonal(scatter, np.maximum(scatter.diagonal(), 0.0))
     return Scatter(weight.astype(np.int64), centre, offset, scatter)

@@ -166,12 +166,13 @@ class ColumnSums:
 
     def _look(self, rows: FloatArray) -> None:
         """Note which columns still hold whole numbers, or zeros and ones, alone."""
+        few = rows[:_FIRST]  # as a rule these tell
+        self.whole = self.whole & np.all((few >= 0) & (few == np.floor(few)), axis=0)
         for j in np.flatnonzero(self.whole):
             x = rows[:, j]
-            if np.any(x[:_FIRST] != np.floor(x[:_FIRST])):  # as a rule these tell
-                x = x[:_FIRST]
             self.whole[j] = bool(np.all(x >= 0) and np.all(x == np.floor(x)))
             self.binary[j] = self.binary[j] and self.whole[j] and bool(np.all(x <= 1))
+        self.binary = self.binary & self.whole
 
     def _absorb(
         self, observed: FloatArray, seen: FloatArray, mean: FloatArray, scatter: FloatArray

@@ -8,22 +8,23 @@ code    the class of each row (n); empty where there is one class
 centre  what is subtracted from the rows of each class (K, p + q)
 T       a block of rows: the columns less their centre, then ones in the rows of each class,
         filled up with zeros to a multiple of four (D, BLOCK)
-G       sums of products of the rows of T, below the diagonal (D, D): those of the columns, the sums
-        of the columns by class, the numbers of rows by class
+G       sums of products of the rows of T (D, D): those of the columns, the sums of the columns by
+        class, the numbers of rows by class
 
-A block stays in the cache while all products of its columns are summed up, four by two at a time.
+A block stays in the fastest cache while all products of its columns are summed up, four by two at a
+time.
 """
 
 import numpy as np
 
 from bottega._jit import summing_kernel
 
-BLOCK = 256
+BLOCK = 128
 
 
 @summing_kernel
 def add_block(T, G):
-    """Add the products of the rows of a block to G."""
+    """Add the products of the rows of a block to G, below the diagonal."""
     for i in range(0, T.shape[0], 4):
         for k in range(0, i + 4, 2):
             g00 = g01 = g10 = g11 = g20 = g21 = g30 = g31 = 0.0
@@ -69,7 +70,7 @@ def fill_rows(X, start, m, centre, place, T, d):
 
 @summing_kernel
 def centred_products(X, Y, code, centre, G):
-    """Add the products of all rows to G."""
+    """Add the products of all rows to G, whose numbers above the diagonal are not looked at."""
     n, p, d, K = X.shape[1], X.shape[0], centre.shape[1], centre.shape[0]
     T = np.zeros((G.shape[0], BLOCK))
     for start in range(0, n, BLOCK):
@@ -82,3 +83,6 @@ def centred_products(X, Y, code, centre, G):
         fill_rows(X, start, m, centre, 0, T, d)
         fill_rows(Y, start, m, centre, p, T, d)
         add_block(T, G)
+    for i in range(G.shape[0]):
+        for k in range(i):
+            G[k, i] = G[i, k]

@@ -11,6 +11,7 @@ from typing import Any
 from bottega.core.errors import InputError
 from bottega.core.parallel import spare_threads
 from bottega.data.read.duck import plain_integers
+from bottega.data.read.footers import schema_of
 
 __all__ = ["Types", "batches", "is_text", "plain_types", "record_batches"]
 
@@ -28,20 +29,12 @@ def plain_types(files: Sequence[str], columns: Sequence[str] | None) -> Types | 
 
     None where a file is not like that, or cannot be read: DuckDB reads it, or says why not.
     """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        return None
     first: Any = None
     for file in files:
         if "=" in os.path.dirname(os.path.abspath(file)):  # DuckDB may read a column from the name
             return None
-        try:
-            schema = pq.read_schema(file)
-        except (OSError, ValueError, pa.ArrowException):
-            return None
-        if first is not None and not schema.equals(first):
+        schema = schema_of(file)
+        if schema is None or (first is not None and not schema.equals(first)):
             return None
         first = schema
     if first is None or len({name.lower() for name in first.names}) < len(first.names):

@@ -1,11 +1,20 @@
 """What the footers of Parquet files say about columns of numbers, before any row is read."""
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-__all__ = ["NumberFooter", "column_names", "have_one_schema", "number_footers", "rows_in"]
+__all__ = [
+    "NumberFooter",
+    "column_names",
+    "have_one_schema",
+    "number_footers",
+    "rows_in",
+    "schema_of",
+]
 
 
 @dataclass
@@ -20,38 +29,52 @@ class NumberFooter:
 
 def column_names(file: str) -> list[str]:
     """Return the columns of a Parquet file, or none where it cannot be read."""
-    schema = _schema(file)
+    schema = schema_of(file)
     return [] if schema is None else list(schema.names)
 
 
 def have_one_schema(files: Sequence[str]) -> bool:
     """Return True if Parquet files have the same columns of the same types, in the same order."""
-    first = _schema(files[0])
-    others = (_schema(file) for file in files[1:])
+    first = schema_of(files[0])
+    others = (schema_of(file) for file in files[1:])
     return first is not None and all(each is not None and each.equals(first) for each in others)
 
 
 def rows_in(file: str) -> int | None:
     """Return how many rows a Parquet file has; None where it cannot be read here."""
-    metadata = _read("read_metadata", file)
+    metadata = _footer(file)[0]
     return None if metadata is None else int(metadata.num_rows)
 
 
-def _schema(file: str) -> Any:
-    return _read("read_schema", file)
+def schema_of(file: str) -> Any:
+    """Return the columns of a Parquet file as Arrow has them; None where it cannot be read here."""
+    return _footer(file)[1]
 
 
-def _read(what: str, file: str) -> Any:
-    """Return what a function of Arrow reads of a file; None where it cannot."""
+def _footer(file: str) -> tuple[Any, Any]:
+    try:
+        now = os.stat(file)
+    except OSError:
+        return None, None
+    return _footer_of(file, now.st_ino, now.st_size, now.st_mtime_ns)
+
+
+@lru_cache(maxsize=256)
+def _footer_of(file: str, *state: int) -> tuple[Any, Any]:  # noqa: ARG001
+    """Return footer and schema of a file in the state that it is in; None where Arrow cannot.
+
+    A fit asks for them several times.
+    """
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
-        return None
+        return None, None
     try:
-        return getattr(pq, what)(file)
+        metadata = pq.read_metadata(file)
+        return metadata, metadata.schema.to_arrow_schema()
     except (OSError, ValueError, pa.ArrowException):
-        return None
+        return None, None
 
 
 def number_footers(
@@ -64,7 +87,7 @@ def number_footers(
     found = {name: NumberFooter() for name in columns}
     place = {name: j for j, name in enumerate(within)}
     for file in files:
-        metadata = _read("read_metadata", file)
+        metadata = _footer(file)[0]
         if metadata is None:
             return None
         if metadata.num_columns != len(within):  # nested columns
