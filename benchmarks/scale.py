@@ -87,13 +87,17 @@ from importlib import import_module
 import numpy as np
 from bottega import scale
 from bottega.data.read import batches
+from bottega.data.read.stored_numbers import StoredNumbers
 files, small, module, make, target, columns, on = json.loads(sys.argv[1])
-numbers_read, of_file = [], batches._of_file
+numbers_read, of_file, read = [], batches._of_file, StoredNumbers.read
 def counted(path, types, *more):
     for batch in of_file(path, types, *more):
         numbers_read.append(batch.num_rows * len(types))  # by several threads
         yield batch
-batches._of_file = counted
+def counted_too(self, out):
+    numbers_read.append(sum(map(len, out)))
+    return read(self, out)
+batches._of_file, StoredNumbers.read = counted, counted_too
 others = [f"x{j}" for j in range(20) if f"x{j}" not in columns]
 ignore = [name for name in ("y", "label") if name != target] + others
 model = eval(make, vars(import_module(module)))

@@ -11,6 +11,7 @@ from bottega.classify import LinearDiscriminant, NaiveBayes
 from bottega.core.errors import InputError
 from bottega.data import plain_numbers
 from bottega.data.read import batches
+from bottega.data.read.stored_numbers import StoredNumbers
 from bottega.linear import LeastSquares, Ridge
 from bottega.linear import ridge as ridge_module
 from bottega.linear._decomposition import coefficients
@@ -18,11 +19,18 @@ from bottega.linear._decomposition import coefficients
 ROWS = 3_000
 
 
+@pytest.fixture(params=[{}, {"compression": None, "use_dictionary": ["label"]}], ids=str)
+def how(request):
+    """How files are written: compressed, or with numbers as they are."""
+    return request.param
+
+
 @pytest.fixture
-def frame():
+def frame(how):
     rng = np.random.default_rng(0)
     found = pd.DataFrame(rng.normal([0, 5, 1e4, 0], size=(ROWS, 4)), columns=list("abcd"))
-    found["whole"] = rng.integers(0, 9, ROWS)
+    found["whole"] = rng.integers(0, 9, ROWS).astype(float if how else int)
+    found.attrs = how
     found["y"] = found["a"] - 2 * found["b"] + rng.normal(size=ROWS)
     found["label"] = np.where(found["a"] + rng.normal(size=ROWS) > 0, "yes", "no")
     return found
@@ -31,20 +39,27 @@ def frame():
 @pytest.fixture
 def rows_read(monkeypatch):
     """The number of rows of each batch that was read."""
-    found, of_file = [], batches._of_file
+    found, of_file, read = [], batches._of_file, StoredNumbers.read
 
-    def counted(*given):
-        for batch in of_file(*given):
-            found.append(batch.num_rows)
+    def counted(path, types, *given):
+        for batch in of_file(path, types, *given):
+            if set(types) != {"label"}:  # read beside numbers that are stored as they are
+                found.append(batch.num_rows)
             yield batch
 
+    def counted_too(self, out):
+        found.append(len(out[0]))
+        return read(self, out)
+
     monkeypatch.setattr(batches, "_of_file", counted)
+    monkeypatch.setattr(StoredNumbers, "read", counted_too)
     return found
 
 
 def stored(frame, tmp_path, files=3):
     for number, part in enumerate(np.array_split(np.arange(len(frame)), files)):
-        frame.iloc[part].to_parquet(tmp_path / f"{number}.parquet", row_group_size=400)
+        path = tmp_path / f"{number}.parquet"
+        frame.iloc[part].to_parquet(path, row_group_size=400, **frame.attrs)
     return tmp_path
 
 
@@ -113,7 +128,7 @@ def test_the_encoder_is_learnt_when_it_is_asked_for(frame, tmp_path, rows_read):
 def test_a_missing_number_that_no_footer_tells_of(frame, tmp_path, place):
     frame.loc[place, "b"] = np.nan
     columns = {name: pa.array(frame[name].to_numpy(), from_pandas=False) for name in frame}
-    pq.write_table(pa.table(columns), tmp_path / "one.parquet", row_group_size=400)
+    pq.write_table(pa.table(columns), tmp_path / "one.parquet", row_group_size=400, **frame.attrs)
     rows = scale.source(tmp_path / "one.parquet", "y", ignore=["label"], rows=250)
     same_fit(Ridge(alpha=1.0), frame, rows)
     assert "b is missing" in rows.encoder.get_feature_names_out()
@@ -171,7 +186,8 @@ def test_groups_of_rows_and_pieces_of_them_do_not_matter(frame, tmp_path, monkey
     monkeypatch.setattr(plain_numbers, "_PIECE", 400)
     monkeypatch.setattr(plain_numbers, "_LEAST", 10)
     for number, part in enumerate(np.array_split(np.arange(ROWS), 2)):
-        frame.iloc[part].to_parquet(tmp_path / f"{number}.parquet", row_group_size=group)
+        path = tmp_path / f"{number}.parquet"
+        frame.iloc[part].to_parquet(path, row_group_size=group, **frame.attrs)
     for model, target in ((LeastSquares(), "y"), (LinearDiscriminant(shrinkage=0), "label")):
         ignore = [name for name in ("y", "label") if name != target]
         same_fit(model, frame, scale.source(tmp_path, target, ignore=ignore, rows=250), target)

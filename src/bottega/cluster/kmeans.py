@@ -133,8 +133,10 @@ class KMeans(
     gradient step that is long enough puts all of a row on its nearest centre.
 
     `fit_chunks` passes over the chunks as often as `fit` over the rows, in bounded memory, and
-    finds the same clusters from the same start; starts are drawn from a sample of 65,536 rows. A
-    large sparse table is taken in the same way: it is made dense in blocks, pass after pass.
+    finds the same clusters from the same start. Starts are drawn from a sample of 65,536 rows;
+    where there are more, they are moved by passes over it (up to 100) first, so that few passes
+    over all rows are left. A large sparse table is taken in the same way: it is made dense in
+    blocks, pass after pass.
 
     Do not use it for clusters of odd shapes or very different sizes (`DensityClusters`), for
     overlapping ones with shapes of their own (`GaussianMixture`), or where some rows belong

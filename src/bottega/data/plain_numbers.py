@@ -15,16 +15,17 @@ from bottega.core.parallel import made_ahead
 from bottega.core.parts import RowSource
 from bottega.core.recycled import RecycledArrays
 from bottega.core.rows import split_rows
-from bottega.core.typing import BoolArray
+from bottega.core.typing import BoolArray, FloatArray
 from bottega.data._encode.statistics import SAFE
 from bottega.data._inspect.examine import class_labels
 from bottega.data._kernels.copied import copied
 from bottega.data.columns import is_key
-from bottega.data.read.batches import Types, is_text, plain_types, record_batches
+from bottega.data.read.batches import Types, is_text, plain_types, readable, record_batches
 from bottega.data.read.files import find_files, is_bundled, kind_of
-from bottega.data.read.footers import NumberFooter, column_names, number_footers
+from bottega.data.read.footers import NumberFooter, Span, column_names, number_footers
 from bottega.data.read.parquet import check_alike
 from bottega.data.read.rows import StoredRows
+from bottega.data.read.stored_numbers import StoredNumbers, stored_numbers
 
 __all__ = ["PlainNumbers"]
 
@@ -119,29 +120,46 @@ class PlainNumbers(RowSource):
         return made_ahead(self._blocks())
 
     def _blocks(self) -> Iterator[tuple[Any, Any, Any]]:
-        arrays = RecycledArrays()
+        types, arrays = self._types(self._columns), RecycledArrays()
+        roles = self._columns[len(self.names) :]
+        for file in _parquet_files(self.source):
+            with (
+                readable(file),
+                stored_numbers(file, self.names, roles, self._span) as stored,
+            ):
+                yield from self._blocks_of(file, types, stored, arrays)
+
+    def _blocks_of(
+        self, file: str, types: Types, stored: StoredNumbers | None, arrays: RecycledArrays
+    ) -> Iterator[tuple[Any, Any, Any]]:
+        """Yield the blocks of a file, whose columns are stored as they are or decoded by Arrow."""
+        p, known = len(self.names), () if stored is None else stored.names
+        decoded = {name: kind for name, kind in types.items() if name not in known}
         # Few rows at a time: they stay in the cache while they are worked on.
-        most = min(self.source.options["rows"], max(_PIECE // len(self.names), _LEAST))
-        for batch in self._batches(self._columns):
-            columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in self.names]
-            y, w, kept = self._responses(batch)
-            for part in _even(batch.num_rows, most):
-                matrix = arrays.take((len(columns), part.stop - part.start))
-                if not _fill(matrix, [column[part] for column in columns]):
+        most = min(self._rows, max(_PIECE // p, _LEAST))
+        for batch in self._record_batches(file, decoded) if decoded else [None]:
+            numbers: Any = _Decoded(batch, self.names) if stored is None else stored
+            for part in _even(numbers.rows if batch is None else batch.num_rows, most):
+                n = part.stop - part.start
+                matrix: Any = arrays.take((p, n))
+                beside = {name: np.empty(n) for name in numbers.names[p:]}
+                if not np.all(numbers.read([*matrix, *beside.values()])[:p]):
                     raise Unforeseen(
                         "Some numbers are missing or infinite, and the files did not say so."
                     )
-                block: Any = matrix.T, *(None if each is None else each[part] for each in (y, w))
-                if kept is not None:
-                    there = kept[part]
-                    block = tuple(None if each is None else each[there] for each in block)
-                yield block
+                y, w, kept = self._responses(batch, part, beside)
+                if kept is None:
+                    yield matrix.T, y, w
+                else:
+                    yield matrix.T[kept], *(None if each is None else each[kept] for each in (y, w))
 
     def responses(self) -> Iterator[tuple[Any, Any]]:
         """Yield responses and weights alone: no other column is read."""
-        for batch in self._batches(self._columns[len(self.names) :]):
-            y, w, kept = self._responses(batch)
-            yield (y, w) if kept is None else (y[kept], None if w is None else w[kept])
+        types = self._types(self._columns[len(self.names) :])
+        for file in _parquet_files(self.source):
+            for batch in self._record_batches(file, types):
+                y, w, kept = self._responses(batch, slice(0, batch.num_rows), {})
+                yield (y, w) if kept is None else (y[kept], None if w is None else w[kept])
 
     def parts(self) -> "list[PlainNumbers]":
         """Return parts that can be read apart, in order."""
@@ -154,30 +172,49 @@ class PlainNumbers(RowSource):
         if len(files) > 1:
             check_alike(files)
 
-    def _batches(self, columns: list[str]) -> Iterator[Any]:
-        files = _parquet_files(self.source)
-        types = plain_types(files, columns)
+    @property
+    def _rows(self) -> int:
+        return int(self.source.options["rows"])
+
+    @property
+    def _span(self) -> Span | None:
+        return self.source.options.get("span")
+
+    def _types(self, columns: list[str]) -> Types:
+        types = plain_types(_parquet_files(self.source), columns)
         if types is None:
             raise Unforeseen("The files are not what they were when the source was made.")
-        options = self.source.options
-        yield from record_batches(files, types, options["rows"], options.get("span"), apart=True)
+        return types
 
-    def _responses(self, batch: Any) -> tuple[Any, Any, BoolArray | None]:
-        """Return responses, weights, and which rows have a response; None for all of them."""
-        w = None if self.weight is None else _numbers(batch.column(self.weight))
+    def _record_batches(self, file: str, types: Types) -> Iterator[Any]:
+        return record_batches([file], types, self._rows, self._span, apart=True)
+
+    def _responses(
+        self, batch: Any, part: slice, beside: Mapping[str, Any]
+    ) -> tuple[Any, Any, BoolArray | None]:
+        """Return responses, weights, and which rows have a response; None for all of them.
+
+        They are `beside` the inputs, or in a part of a batch of Arrow.
+        """
+
+        def column(name: str) -> Any:
+            if name in beside:
+                return beside[name]
+            return batch.column(name).slice(part.start, part.stop - part.start)
+
+        w = None if self.weight is None else _numbers(column(self.weight))
         if self.target is None:
             return None, w, None
-        column = batch.column(self.target)
-        if hasattr(column, "dictionary"):
-            labels = _labels(tuple(column.dictionary.to_pylist()))
-            codes = column.indices
-            if not column.null_count:
-                return CodedLabels(codes.to_numpy(), labels), w, None
-            codes = codes.fill_null(0).to_numpy(zero_copy_only=False)
+        found = column(self.target)
+        if hasattr(found, "dictionary"):
+            labels = _labels(tuple(found.dictionary.to_pylist()))
+            if not found.null_count:
+                return CodedLabels(found.indices.to_numpy(), labels), w, None
+            codes = found.indices.fill_null(0).to_numpy(zero_copy_only=False)
             y: Any = CodedLabels(codes, labels) if len(labels) else codes
-            absent = column.is_null().to_numpy(zero_copy_only=False)
+            absent = found.is_null().to_numpy(zero_copy_only=False)
         else:
-            y = _numbers(column)
+            y = _numbers(found)
             absent = np.isnan(y)
         return y, w, ~absent if absent.any() else None
 
@@ -211,7 +248,9 @@ def _is_plain(name: str, types: Types, said: NumberFooter) -> bool:
 
 
 def _numbers(column: Any) -> np.ndarray:
-    return np.asarray(column.to_numpy(zero_copy_only=False), dtype=np.float64)
+    if not isinstance(column, np.ndarray):
+        column = column.to_numpy(zero_copy_only=False)
+    return np.asarray(column, dtype=np.float64)
 
 
 def _even(n: int, most: int) -> Iterator[slice]:
@@ -219,15 +258,26 @@ def _even(n: int, most: int) -> Iterator[slice]:
     return split_rows(n, max(1, -(-n // max(1, -(-n // most)))))
 
 
-def _fill(matrix: np.ndarray, columns: Sequence[np.ndarray]) -> bool:
-    """Write columns to the rows of a matrix; return whether all numbers are finite."""
-    finite = True
-    for row, column in zip(matrix, columns, strict=True):
-        if column.dtype == np.float64 and column.flags.c_contiguous:
-            total = copied(column, row)
-        else:
-            row[:] = column
-            total = row.sum()
-        # A sum is finite if all its terms are.
-        finite = finite and bool(np.isfinite(total) or np.isfinite(row).all())
-    return finite
+class _Decoded:
+    """Columns of a batch of Arrow, read as `StoredNumbers` are."""
+
+    def __init__(self, batch: Any, names: Sequence[str]) -> None:
+        self.names = names
+        self._columns = [batch.column(name).to_numpy(zero_copy_only=False) for name in names]
+        self._place = 0
+
+    def read(self, out: Sequence[FloatArray]) -> BoolArray:
+        """Write the next numbers of each column to an array each; return which are all finite."""
+        finite = np.empty(len(out), dtype=np.bool_)
+        stop = self._place + len(out[0])
+        for j, (column, row) in enumerate(zip(self._columns, out, strict=True)):
+            given = column[self._place : stop]
+            if given.dtype == np.float64 and given.flags.c_contiguous:
+                total = copied(given, row)
+            else:
+                row[:] = given
+                total = row.sum()
+            # A sum is finite if all its terms are.
+            finite[j] = np.isfinite(total) or np.isfinite(row).all()
+        self._place = stop
+        return finite

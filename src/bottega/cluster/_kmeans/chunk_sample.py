@@ -111,7 +111,11 @@ class ChunkSample:
         self.mass += other.mass
         self.count += other.count
         self.weighted = self.weighted or other.weighted
-        return self._take_in(*other._settled())
+        X, w, key = other._settled()
+        near = key <= self._limit.key  # others have lowered it meanwhile
+        return (
+            self._take_in(X, w, key) if near.all() else self._take_in(X[near], w[near], key[near])
+        )
 
     def scaling(self, scale: FloatArray | None) -> RowScale | None:
         """Return where all rows are, divided by `scale`; None where squares cannot tell."""

@@ -62,23 +62,30 @@ class _Passes:
     def __init__(self, source: BlockSource, K: int, *, kept: int = _KEPT) -> None:
         self.source, self.K = source, K
         self.kept = min(source.n, kept)
-        self.label: Any = np.full(self.kept, -1, dtype=np.int32)
-        self.upper = np.full(self.kept, np.inf, dtype=np.float32)
-        self.lower = np.zeros(self.kept, dtype=np.float32)
+        # The first pass fills them, in its threads: new memory takes time.
+        self.label: Any = np.empty(self.kept, dtype=np.int32)
+        self.upper, self.lower = np.empty((2, self.kept), dtype=np.float32)
+        self._filled = False
 
     def views(self, part: RowPart) -> tuple[Any, Any, Any, bool]:
         """Return labels and bounds of a part, and whether they are forgotten afterwards."""
         stop = part.start + len(part)
-        if stop > self.kept:
-            none = np.full(len(part), -1, dtype=np.int32)
-            upper = np.full(len(part), np.inf, dtype=np.float32)
-            return none, upper, np.zeros_like(upper), True
-        cut = slice(part.start, stop)
-        return self.label[cut], self.upper[cut], self.lower[cut], False
+        fresh = stop > self.kept
+        if fresh:
+            label = np.empty(len(part), dtype=np.int32)
+            upper, lower = np.empty((2, len(part)), dtype=np.float32)
+        else:
+            cut = slice(part.start, stop)
+            label, upper, lower = self.label[cut], self.upper[cut], self.lower[cut]
+        if fresh or not self._filled:
+            label[:], upper[:], lower[:] = -1, np.inf, 0.0
+        return label, upper, lower, fresh
 
     def assign(self, to: MovedCenters, *, anew: bool = False) -> list[AssignedRows]:
         """Give each row its nearest centre; `anew`: return whole sums instead of their changes."""
-        return list(self.source.passed(lambda part: self._assign(part, to, anew)[0]))
+        found = list(self.source.passed(lambda part: self._assign(part, to, anew)[0]))
+        self._filled = True
+        return found
 
     def _assign(
         self, part: RowPart, to: MovedCenters, anew: bool = False

@@ -18,6 +18,7 @@ from bottega.core.typing import FloatArray, IntArray
 __all__ = ["ClusterProblem", "KMeansHow", "RowMap", "nearest"]
 
 _HUGE = 1e100  # beyond this, squares and their sums may overflow (or vanish)
+_REFINING = 100  # passes over a sample at most, before those over all rows
 
 
 @stored
@@ -134,7 +135,8 @@ class ClusterProblem:
             runs = [self._run(self.start(K, i), K, i) for i in range(self.how.n_init)]
             if before is not None:
                 rng = self._rng(K, self.how.n_init)
-                runs.append(self._run(plus_plus(self.draws, K, rng, before), K, self.how.n_init))
+                start = self._refined(plus_plus(self.draws, K, rng, before))
+                runs.append(self._run(start, K, self.how.n_init))
             # Among equals the first: rounding must not decide.
             least = min(run.inertia for run in runs)
             close = least + 1e-12 * abs(least)
@@ -153,10 +155,21 @@ class ClusterProblem:
             )
         init, rng = self.how.init, self._rng(K, run)
         if isinstance(init, str):
-            return (plus_plus if init == "k-means++" else random_rows)(self.draws, K, rng)
+            drawn = plus_plus if init == "k-means++" else random_rows
+            return self._refined(drawn(self.draws, K, rng))
         seed = int(rng.integers(2**31))  # a function gets another one for each start
         given = given_start(init, self.row_map.back(self.sample.X), K, seed)
         return self.row_map.to(given)
+
+    def _refined(self, start: FloatArray) -> FloatArray:
+        """Return where the rows that starts are drawn from lead; all rows would only come later.
+
+        What many passes over all rows would do is done by as many over a few of them.
+        """
+        if self.sample.n >= self.source.n:
+            return start
+        how: dict[str, Any] = {"max_iter": _REFINING, "tol": self.tol}
+        return lloyd(self.sample, start, sphere=self.how.sphere, **how).centers
 
     @property
     def tol(self) -> float:

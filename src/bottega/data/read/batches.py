@@ -6,16 +6,16 @@ lists) are left to DuckDB, which reads everything.
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from bottega.core.errors import InputError
 from bottega.core.parallel import spare_threads
 from bottega.data.read.duck import plain_integers
-from bottega.data.read.footers import schema_of
+from bottega.data.read.footers import Span, groups_of, schema_of
 
-__all__ = ["Types", "batches", "is_text", "plain_types", "record_batches"]
+__all__ = ["Types", "batches", "is_text", "plain_types", "readable", "record_batches"]
 
-Span = tuple[int, int]
 Types = dict[str, str]
 
 _BUFFER = 1 << 16  # bytes of a column that are read at once
@@ -60,21 +60,28 @@ def record_batches(
     files: Sequence[str], types: Types, rows: int, span: Span | None, *, apart: bool = False
 ) -> Iterator[Any]:
     """Yield the rows as batches of Arrow; with `apart`, texts as codes and distinct values."""
+    for file in files:
+        with readable(file):
+            yield from _of_file(file, types, rows, span, apart)
+
+
+@contextmanager
+def readable(file: str) -> Iterator[None]:
+    """Say of a Parquet file that cannot be read inside the block what is wrong with it."""
     import pyarrow as pa
 
-    for file in files:
-        try:
-            yield from _of_file(file, types, rows, span, apart)
-        except InputError:
-            raise
-        except (FileNotFoundError, PermissionError) as error:
-            raise InputError(
-                f"The file {file!r} cannot be read any more: it was moved, removed or locked while "
-                "the rows were passed over. Put it back and repeat the call."
-            ) from error
-        except (OSError, ValueError, pa.ArrowException) as error:
-            text = str(error).strip().partition("\n")[0].rstrip(".")
-            raise InputError(f"The contents of {file!r} are not valid parquet: {text}.") from error
+    try:
+        yield
+    except InputError:
+        raise
+    except (FileNotFoundError, PermissionError) as error:
+        raise InputError(
+            f"The file {file!r} cannot be read any more: it was moved, removed or locked while "
+            "the rows were passed over. Put it back and repeat the call."
+        ) from error
+    except (OSError, ValueError, pa.ArrowException) as error:
+        text = str(error).strip().partition("\n")[0].rstrip(".")
+        raise InputError(f"The contents of {file!r} are not valid parquet: {text}.") from error
 
 
 def _of_file(path: str, types: Types, rows: int, span: Span | None, apart: bool) -> Iterator[Any]:
@@ -86,7 +93,7 @@ def _of_file(path: str, types: Types, rows: int, span: Span | None, apart: bool)
     with pq.ParquetFile(path, **how) as file:
         found = {field.name: _type(field.type) for field in file.schema_arrow}
         _check_types(path, found, types)
-        groups, place = _groups_of(file.metadata, span)
+        groups, place = groups_of(file.metadata, span)
         if not groups:
             return
         # Groups of rows as they are stored come faster than pieces of several.
@@ -116,20 +123,6 @@ def _check_types(path: str, found: Types, expected: Types) -> None:
                 f"The file {path!r} was changed while it was read: its column {name!r} is "
                 f"{'gone' if name not in found else f'now {found[name]}, and was {kind}'}."
             )
-
-
-def _groups_of(metadata: Any, span: Span | None) -> tuple[list[int], int]:
-    """Return the groups of rows that a span touches, and the number of their first row."""
-    start, end = span or (0, metadata.num_rows)
-    groups: list[int] = []
-    place = first = 0
-    for number in range(metadata.num_row_groups):
-        size = metadata.row_group(number).num_rows
-        if place < end and place + size > start:
-            first = first if groups else place
-            groups.append(number)
-        place += size
-    return groups, first
 
 
 def _frame(batch: Any) -> Any:

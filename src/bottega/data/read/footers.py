@@ -5,16 +5,21 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, BinaryIO
 
 __all__ = [
     "NumberFooter",
+    "Span",
     "column_names",
+    "footer_of",
+    "groups_of",
     "have_one_schema",
     "number_footers",
     "rows_in",
     "schema_of",
 ]
+
+Span = tuple[int, int]
 
 
 @dataclass
@@ -42,18 +47,19 @@ def have_one_schema(files: Sequence[str]) -> bool:
 
 def rows_in(file: str) -> int | None:
     """Return how many rows a Parquet file has; None where it cannot be read here."""
-    metadata = _footer(file)[0]
+    metadata = footer_of(file)[0]
     return None if metadata is None else int(metadata.num_rows)
 
 
 def schema_of(file: str) -> Any:
     """Return the columns of a Parquet file as Arrow has them; None where it cannot be read here."""
-    return _footer(file)[1]
+    return footer_of(file)[1]
 
 
-def _footer(file: str) -> tuple[Any, Any]:
+def footer_of(file: str, opened: BinaryIO | None = None) -> tuple[Any, Any]:
+    """Return footer and schema of a file, as it is where it was opened; None where Arrow cannot."""
     try:
-        now = os.stat(file)
+        now = os.stat(file) if opened is None else os.fstat(opened.fileno())
     except OSError:
         return None, None
     return _footer_of(file, now.st_ino, now.st_size, now.st_mtime_ns)
@@ -61,10 +67,7 @@ def _footer(file: str) -> tuple[Any, Any]:
 
 @lru_cache(maxsize=256)
 def _footer_of(file: str, *state: int) -> tuple[Any, Any]:  # noqa: ARG001
-    """Return footer and schema of a file in the state that it is in; None where Arrow cannot.
-
-    A fit asks for them several times.
-    """
+    """Return footer and schema of a file in some state: a fit asks for them several times."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -77,6 +80,20 @@ def _footer_of(file: str, *state: int) -> tuple[Any, Any]:  # noqa: ARG001
         return None, None
 
 
+def groups_of(metadata: Any, span: Span | None) -> tuple[list[int], int]:
+    """Return the groups of rows that a span touches, and the number of their first row."""
+    start, end = span or (0, metadata.num_rows)
+    groups: list[int] = []
+    place = first = 0
+    for number in range(metadata.num_row_groups):
+        size = metadata.row_group(number).num_rows
+        if place < end and place + size > start:
+            first = first if groups else place
+            groups.append(number)
+        place += size
+    return groups, first
+
+
 def number_footers(
     files: Sequence[str], columns: Sequence[str], within: Sequence[str]
 ) -> dict[str, NumberFooter] | None:
@@ -87,7 +104,7 @@ def number_footers(
     found = {name: NumberFooter() for name in columns}
     place = {name: j for j, name in enumerate(within)}
     for file in files:
-        metadata = _footer(file)[0]
+        metadata = footer_of(file)[0]
         if metadata is None:
             return None
         if metadata.num_columns != len(within):  # nested columns
