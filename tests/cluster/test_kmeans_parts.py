@@ -221,3 +221,27 @@ def test_a_row_far_beyond_the_sample_is_a_cluster_of_its_own(monkeypatch):
         model = KMeans(2, init=np.array([X[0], far[row]])).fit(in_parts(far, [3000]))
         assert np.flatnonzero(model.labels_ == 1).tolist() == [row]
         assert model.cluster_centers_[0] == pytest.approx(np.delete(X, row, axis=0).mean(axis=0))
+
+
+def test_passes_over_a_sample_leave_few_over_all_rows():
+    """Three random tables: a third of the passes at most, and the same objective to 1 %."""
+    passes = np.zeros(2)
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(150_000, 4)) + rng.normal(size=(150_000, 1))
+        whole = KMeans(5, random_state=0).fit(X)
+        in_chunks = KMeans(5, random_state=0).fit_chunks(np.array_split(X, 4))
+        passes += whole.n_iter_, in_chunks.n_iter_
+        assert in_chunks.converged_
+        assert in_chunks.inertia_ == pytest.approx(whole.inertia_, rel=0.01)
+    assert passes[1] <= passes[0] / 3
+
+
+def test_centers_that_are_given_are_where_the_passes_start():
+    rng = np.random.default_rng(0)
+    X, start = rng.normal(size=(100_000, 3)), rng.normal(size=(4, 3))
+    models = [KMeans(4, init=start, max_iter=1, tol=0) for _ in range(2)]
+    with pytest.warns(ConvergenceWarning, match="after 1 pass"):
+        whole, in_chunks = models[0].fit(X), models[1].fit_chunks(np.array_split(X, 3))
+    np.testing.assert_allclose(in_chunks.cluster_centers_, whole.cluster_centers_, rtol=1e-9)
+    np.testing.assert_array_equal(in_chunks.labels_, whole.labels_)
