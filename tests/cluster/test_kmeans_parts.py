@@ -212,6 +212,16 @@ def test_chunks_of_extreme_numbers_are_clustered_like_others(unit, standardize):
     assert np.array_equal(found.labels_, usual)
 
 
+@pytest.mark.parametrize("seed", [6, 24, 26, 27])
+def test_more_clusters_never_lose_what_fewer_have_gained_beyond_the_sample(seed, monkeypatch):
+    monkeypatch.setattr(chunk_sample, "_MOST_NUMBERS", 1)  # 2048 rows: rare ones are not among them
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, size=(12_000, 2)).astype(float)
+    X[rng.choice(len(X), 6, replace=False)] = 30 * rng.normal(size=(6, 2))
+    model = KMeans("auto", max_clusters=10, random_state=seed, tol=0.0).fit(in_parts(X, [3000]))
+    assert np.all(np.diff(model.path_.train_error) <= 1e-9)  # rounding
+
+
 def test_a_row_far_beyond_the_sample_is_a_cluster_of_its_own(monkeypatch):
     monkeypatch.setattr(chunk_sample, "_MOST_NUMBERS", 1)
     X = groups(10_000)

@@ -384,6 +384,40 @@ def test_memory_is_kept_while_a_task_runs(monkeypatch):
     assert said[2:] == [(-1, 65536), (-3, 128 << 10)]
 
 
+def openmp_threads():
+    return [each["num_threads"] for each in threadpool_info() if each["user_api"] == "openmp"]
+
+
+def test_tasks_side_by_side_in_one_process_have_one_core_each():
+    from sklearn.cluster import KMeans  # noqa: F401  (its loops have threads)
+
+    from bottega.scale._engines.working import working
+
+    both, first_is_out = threading.Barrier(2), threading.Event()
+    seen = {}
+
+    def task(name):
+        before = openmp_threads()
+        with working():
+            both.wait(timeout=30)
+            seen[name] = openmp_threads()
+            both.wait(timeout=30)
+            if name == "second":  # which is the last one to end
+                first_is_out.wait(timeout=30)
+        seen[f"after {name}"] = openmp_threads() == before
+        first_is_out.set()
+
+    threads = [threading.Thread(target=task, args=(name,)) for name in ("first", "second")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert seen["first"]
+    assert {*seen["first"], *seen["second"]} == {1}
+    assert seen["after first"]
+    assert seen["after second"]
+
+
 def busy_threads():
     """What a task sees: threads it may start, threads of linear algebra, nested work."""
     inside = in_threads(lambda _: threading.get_ident(), range(4))

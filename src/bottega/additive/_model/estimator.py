@@ -213,7 +213,7 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
             super()._fit_checked(checked)
             return
         found: ChunkFacts | None = checked.reduce(partial(self._statistics, guess=guess))
-        self._check_count(0 if found is None else found.ranges.count)
+        self._check_count(checked.count or 0)
         assert found is not None
         work = self._prepare_merged(found, checked, guess)
         self._finish(work, None, self._choose(work, None, AS_IT_IS))
@@ -246,7 +246,6 @@ class AdditiveEstimator(AdditivePredictions, AdditiveResults, Tuned, Chunked):
         self, statistics: ChunkFacts, chunks: CheckedChunks, guess: Foresight | None = None
     ) -> Works:
         self._check_response(np.array(statistics.ends))
-        chunks.count = statistics.ranges.count  # later passes must have as many rows
         source = ModelRows(statistics.facts.columns(), statistics.ranges, None, chunks)
         if guess is not None and statistics.products is not None:
             source.take(guess, statistics.products)

@@ -123,7 +123,7 @@ class ModelRows:
 
         return self.chunks.reduce(of_chunk)
 
-    def responses(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
+    def blocks(self) -> Iterator[tuple[FloatArray, FloatArray, FloatArray | None]]:
         """Give inputs, responses and weights of the chunks one after the other."""
         assert self.chunks is not None
         for X, y, w in self.chunks:
@@ -156,7 +156,7 @@ class ModelRows:
         self, terms: Sequence[PlacedTerm], inputs: MixedInputs, n_splines: int
     ) -> Foresight | None:
         """Return the columns that least squares will probably have, if that can be said."""
-        scale = ResponseUnits.of((y, w) for _, y, w in self.responses())
+        scale = ResponseUnits.of((y, w) for _, y, w in self.blocks())
         return Foresight.of(terms, inputs, self.facts, self.ranges, n_splines, scale)
 
     def take(self, guess: Foresight, found: BinnedProducts) -> None:
@@ -193,7 +193,7 @@ class BinnedChunks:
         self.source, self.design, self.terms = source, design, terms
 
     def __iter__(self) -> Iterator[CodedRows]:
-        for X, y, w in self.source.responses():
+        for X, y, w in self.source.blocks():
             yield self.design.rows(X, y, w, _offset(self.terms, X))
 
     def products(self, design: Design) -> DesignProducts | None:

@@ -135,7 +135,8 @@ class ClusterProblem:
             runs = [self._run(self.start(K, i), K, i) for i in range(self.how.n_init)]
             if before is not None:
                 rng = self._rng(K, self.how.n_init)
-                start = self._refined(plus_plus(self.draws, K, rng, before))
+                # As it is: passes over a few of the rows could lose what these centres are for.
+                start = plus_plus(self.draws, K, rng, before)
                 runs.append(self._run(start, K, self.how.n_init))
             # Among equals the first: rounding must not decide.
             least = min(run.inertia for run in runs)

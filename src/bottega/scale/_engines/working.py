@@ -10,7 +10,7 @@ from typing import Any
 
 from bottega.core.engine import working_on
 from bottega.core.parallel import one_core
-from bottega.core.threads import libraries_in
+from bottega.core.threads import libraries_in, openmp_in
 
 __all__ = ["working"]
 
@@ -24,7 +24,8 @@ _USUAL = 128 << 10  # bytes: both, unless the environment says otherwise
 @contextmanager
 def working() -> Iterator[None]:
     """Keep the work inside to one core: no threads of its own, nor of linear algebra."""
-    with _process, one_core(), working_on(None):
+    # Loops of scikit-learn have a limit per thread, and a worker may run tasks in several.
+    with openmp_in(1), _process, one_core(), working_on(None):
         yield
 
 
