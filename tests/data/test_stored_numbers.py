@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bottega import scale
 from bottega.core.errors import InputError, Unforeseen
+from bottega.core.recycled import RecycledArrays
 from bottega.data._kernels.pages import take_values
 from bottega.data.read.stored_numbers import stored_numbers
 from bottega.linear import LeastSquares
@@ -222,6 +223,16 @@ def test_files_that_are_cut_short_or_overwritten(tmp_path):
     path.write_bytes(whole[:middle] + bytes(20_000) + whole[middle + 20_000 :])
     with pytest.raises(InputError):  # the footer is there, but not all of the pages
         LeastSquares().fit(rows)
+
+
+def test_columns_that_are_gone(tmp_path):
+    """Who reads types and all says what happened to the file."""
+    path = written(tmp_path / "a.parquet", numbers(9, "ab"))
+    assert read(path, ["a", "c"], iter([9])) is None
+    rows = scale.source(path).at_first_sight()
+    written(tmp_path / "a.parquet", numbers(9, "a"))
+    with pytest.raises(InputError, match="its column 'b' is gone"):
+        next(rows._blocks_of(path, {"a": "double", "b": "double"}, None, RecycledArrays()))
 
 
 def test_pages_that_are_cut_off_while_they_are_read(tmp_path):
