@@ -398,6 +398,22 @@ def test_rows_beyond_those_with_bounds_count_all_the_same(monkeypatch):
         assert other.inertia == pytest.approx(whole.inertia)
 
 
+@pytest.mark.parametrize("max_iter", [2, 5, 300])
+def test_rows_that_fill_empty_clusters_are_moved_once(max_iter):
+    """Also from a part of which only the first rows could have their labels kept."""
+    from bottega.cluster._kmeans import lloyd
+    from bottega.cluster._kmeans.source import ArraySource
+
+    X = np.random.default_rng(0).normal(size=(3000, 100))  # two parts
+    X[2650:2690] += 50.0 * np.arange(40)[:, None]
+    start = np.vstack([X[:3], X[:3], X[:3] + 1e4])
+    whole = lloyd.lloyd(ArraySource(X), start, max_iter=max_iter)
+    assert whole.reseeded
+    half = lloyd.lloyd(ArraySource(X), start, max_iter=max_iter, kept=2900)
+    assert half.centers == pytest.approx(whole.centers, rel=1e-9, abs=1e-9)
+    assert half.inertia == pytest.approx(whole.inertia)
+
+
 def test_chunks_choose_the_number_of_clusters_from_a_sample():
     X = blobs(900, 2, 3, 12.0, seed=3)
     model = KMeans("auto", random_state=0, max_clusters=6)

@@ -57,6 +57,16 @@ def test_ties_go_to_the_simplest():
     assert curve.best("one_se") == 1
 
 
+@pytest.mark.parametrize("least", [5.0, -5.0, 1e-200])
+def test_rounding_does_not_break_ties(least):
+    """Rows in other chunks are summed up in another order, and must not choose another model."""
+    below = np.nextafter(least, -np.inf)
+    assert (
+        make_path([least * (1 + 1e-6 * np.sign(least)), least, below], [0.0] * 3).best("min") == 1
+    )
+    assert make_path([np.inf, np.nan, below, least], [0.0] * 4).best("min") == 2
+
+
 def test_criteria_are_rules_too():
     curve = make_path([1.0, 2.0], [0.1, 0.1], criteria={"bic": [5.0, 4.0]})
     assert curve.best("bic") == 1

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from bottega import scale
 from bottega.core.errors import InputError, Unforeseen
+from bottega.core.recycled import RecycledArrays
 from bottega.data._kernels.pages import take_values
 from bottega.data.read.stored_numbers import stored_numbers
 from bottega.linear import LeastSquares
@@ -165,13 +166,39 @@ def test_no_byte_of_a_page_can_lead_astray(tmp_path, version):
         assert 8 * taken <= min(used, size)
 
 
-def test_levels_that_say_less_than_the_footer(tmp_path):
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_levels_that_say_less_than_the_footer(tmp_path, version):
     """A value that is missing, though the footer says that none is, is not read as a number."""
-    columns = {"a": pa.array([1.0, None, 3.0, 4.0])}
-    path = written(tmp_path / "a.parquet", columns)
+    path = written(tmp_path / "a.parquet", {"a": np.arange(4.0)}, data_page_version=version)
     run = pq.read_metadata(path).row_group(0).column(0)
     raw = np.fromfile(path, np.uint8)[run.data_page_offset :][: run.total_compressed_size]
+    assert take_values(raw, 0, True, np.empty(4))[0] == 4
+    level = len(raw) - 8 * 4 - 1
+    assert raw[level] == 1
+    raw[level] = 0
     assert take_values(raw, 0, True, np.empty(4))[:2] == (0, 0)
+
+
+def integer(number):
+    """Return a small integer, or a large one, as Thrift's compact protocol has it."""
+    rest, found = 2 * number, b""
+    while rest > 127:
+        found, rest = found + bytes([rest & 127 | 128]), rest >> 7
+    return found + bytes([rest])
+
+
+@pytest.mark.parametrize("levels", [1, 5_000, 2**30])
+def test_levels_beyond_what_was_read(levels):
+    """A page without values whose levels go on where there are no bytes any more."""
+    described = [0, 0, 0, 0, levels, 0]  # values, missing ones, rows, encoding, sizes of levels
+    fields = b"".join(b"\x15" + integer(number) for number in [3, levels, levels])
+    inner = b"".join(b"\x15" + integer(number) for number in described)
+    raw = np.frombuffer(fields + b"\x5c" + inner + b"\0\0", np.uint8).copy()
+    out = np.full(5_000, np.nan)
+    taken, used, left, _ = take_values(raw, 0, False, out)
+    assert (taken, left) == (0, 0)
+    assert used <= len(raw)
+    assert np.isnan(out).all()
 
 
 def folder(tmp_path, files=2, n=3_000):
@@ -196,6 +223,16 @@ def test_files_that_are_cut_short_or_overwritten(tmp_path):
     path.write_bytes(whole[:middle] + bytes(20_000) + whole[middle + 20_000 :])
     with pytest.raises(InputError):  # the footer is there, but not all of the pages
         LeastSquares().fit(rows)
+
+
+def test_columns_that_are_gone(tmp_path):
+    """Who reads types and all says what happened to the file."""
+    path = written(tmp_path / "a.parquet", numbers(9, "ab"))
+    assert read(path, ["a", "c"], iter([9])) is None
+    rows = scale.source(path).at_first_sight()
+    written(tmp_path / "a.parquet", numbers(9, "a"))
+    with pytest.raises(InputError, match="its column 'b' is gone"):
+        next(rows._blocks_of(path, {"a": "double", "b": "double"}, None, RecycledArrays()))
 
 
 def test_pages_that_are_cut_off_while_they_are_read(tmp_path):

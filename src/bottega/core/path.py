@@ -31,6 +31,7 @@ RULES = ("min", "one_se", *CRITERIA)
 # With those that only one method has: smoothing splines, classification trees.
 ALL_RULES = (*RULES, "reml", "srm")
 _SHOWN = 14  # models in the table of a bare path
+_EQUAL = 1e-12  # relative difference that the order of sums may make
 
 
 def Rule(*, help: str = "") -> Choice:  # noqa: N802
@@ -359,4 +360,8 @@ def _all_missing(column: Any) -> bool:
 def _argmin(column: Any, rule: str) -> int:
     if not np.any(np.isfinite(column)):
         raise BottegaError(f"No setting of the path has a finite {rule!r}; pick by another rule.")
-    return int(np.argmin(np.where(np.isnan(column), np.inf, column)))
+    values = np.where(np.isnan(column), np.inf, column)
+    least = float(values.min())
+    # The first one that only rounding may tell from the least: the order of sums must not decide.
+    limit = least + _EQUAL * abs(least) if np.isfinite(least) else least
+    return int(np.argmax(values <= limit))

@@ -56,6 +56,18 @@ class AssignedRows:
     fresh: bool
 
 
+@dataclass(frozen=True)
+class FarRow:
+    """A row far from its centre; `kept`: whether the labels of its part are."""
+
+    distance: float
+    row: int
+    centre: int
+    weight: float
+    x: FloatArray
+    kept: bool
+
+
 class _Passes:
     """The state between passes: labels and bounds of the rows, for as many as are kept."""
 
@@ -120,10 +132,10 @@ class _Passes:
             N += count
         return S, N
 
-    def farthest(self, C: FloatArray, most: int) -> list[tuple[float, int, int, float, FloatArray]]:
-        """Return the rows farthest from their centres: (distance, row, centre, weight, x)."""
+    def farthest(self, C: FloatArray, most: int) -> list[FarRow]:
+        """Return the rows farthest from their centres."""
 
-        def of(part: RowPart) -> list[tuple[float, int, int, float, FloatArray]]:
+        def of(part: RowPart) -> list[FarRow]:
             label, _, _, fresh = self.views(part)
             if fresh:
                 label = self._assign(part, MovedCenters.of(C, self.source.scaling.scale))[1]
@@ -131,18 +143,19 @@ class _Passes:
             own_distances(part.X, self.source.scaling.shift, C, label, far)
             rows = np.argsort(-far, kind="stable")[:most]
             return [
-                (
+                FarRow(
                     float(far[i]),
                     part.start + int(i),
                     int(label[i]),
                     float(part.w[i]) if len(part.w) else 1.0,
                     part.X[i] - self.source.scaling.shift,
+                    not fresh,
                 )
                 for i in rows
             ]
 
         found = [each for some in self.source.passed(of) for each in some]
-        return sorted(found, key=lambda each: (-each[0], each[1]))[:most]
+        return sorted(found, key=lambda each: (-each.distance, each.row))[:most]
 
     def inertia(self, to: MovedCenters) -> tuple[float, IntArray]:
         """Return the weighted sum of squared distances to the nearest centres, and rows by centre.
@@ -271,26 +284,26 @@ def _reseed(
     empty = np.flatnonzero(N + fresh_N == 0).tolist()
     taken: list[FloatArray] = []
     filled = 0
-    for far, row, old, weight, x in passes.farthest(C, len(empty) + _SPARE):
+    for far in passes.farthest(C, len(empty) + _SPARE):
         if not empty:
             break
-        if far <= _SAME * (x @ x):
+        x, old = far.x, far.centre
+        if far.distance <= _SAME * (x @ x):
             continue
         if (N + fresh_N)[old] < 2 or any(np.array_equal(x, other) for other in taken):
             continue
         k = empty.pop(0)
-        is_kept = row < passes.kept
-        sums, count = (S, N) if is_kept else (fresh_S, fresh_N)
-        change = weight * np.append(x, 1.0)
+        sums, count = (S, N) if far.kept else (fresh_S, fresh_N)
+        change = far.weight * np.append(x, 1.0)
         sums[old] -= change
         sums[k] += change
         count[old] -= 1
         count[k] += 1
         taken.append(x)
         filled += 1
-        if is_kept:
-            passes.label[row] = k
-            passes.upper[row], passes.lower[row] = np.inf, 0.0
+        if far.kept:
+            passes.label[far.row] = k
+            passes.upper[far.row], passes.lower[far.row] = np.inf, 0.0
     return filled
 
 

@@ -21,7 +21,7 @@ from bottega._jit import kernel, summing_kernel
 
 BOOLEANS, BYTE, INTEGERS, DOUBLE, BINARY, STRUCTURE = 2, 3, 6, 7, 8, 12  # kinds, or the last of it
 DATA_PAGE, DATA_PAGE_2 = 0, 3  # types of pages
-PLAIN = 0  # the encoding
+PLAIN, RUNS = 0, 3  # encodings: of the values, and of the levels
 OF_PAGE, OF_PAGE_2 = 5, 8  # fields that describe them
 MOST = 1 << 31  # what a size may be
 PIECE = 512  # values that the fastest cache holds twice
@@ -126,7 +126,7 @@ def first_value(b, at, optional):
         return UNKNOWN, 0
     if kind == DATA_PAGE and found[1, 2] == PLAIN:
         if optional:
-            if at + 4 > b.shape[0]:
+            if at + 4 > b.shape[0] or found[1, 3] != RUNS:
                 return UNKNOWN, 0
             length = 0
             for i in range(4):
@@ -136,10 +136,12 @@ def first_value(b, at, optional):
                 return UNKNOWN, 0
             at += length
     elif kind == DATA_PAGE_2 and found[1, 4] == PLAIN and found[1, 2] == 0:
-        # Levels that need not be looked at: they may go on beyond b.
-        if min(found[1, 5], found[1, 6]) < 0:
+        length = found[1, 5]
+        if length < 0 or found[1, 6] != 0 or length > b.shape[0] - at:
             return UNKNOWN, 0
-        at += found[1, 5] + found[1, 6]
+        if optional and not all_there(b, at, at + length, n):
+            return UNKNOWN, 0
+        at += length
     else:
         return UNKNOWN, 0
     return (at, n) if end - at == 8 * n else (UNKNOWN, 0)
@@ -177,7 +179,7 @@ def take_values(b, left, optional, out):
                 break
             at, left = start, n
         m = min(left, N - taken, (b.shape[0] - at) // 8)
-        if left > 0 and m <= 0:
+        if m < min(left, 1):  # the values of a page, if it has any, are beyond b
             break
         stop = at + 8 * m
         total += copied_values(b[at:stop], raw[8 * taken : 8 * (taken + m)], out[taken : taken + m])

@@ -106,8 +106,7 @@ def stored_numbers(
     """
     with open(path, "rb", buffering=0) as file:
         metadata, schema = footer_of(path, file)
-        nested = metadata is not None and metadata.num_columns != len(schema.names)
-        if metadata is None or nested or sys.byteorder != "little":
+        if metadata is None or not _is_flat(metadata, schema.names, [*needed, *more]):
             yield None
             return
         groups, first = groups_of(metadata, span)
@@ -124,6 +123,12 @@ def stored_numbers(
         if start > first:
             numbers.skip(start - first)
         yield numbers
+
+
+def _is_flat(metadata: Any, names: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Return True if columns are there, and none of the file is nested."""
+    flat = metadata.num_columns == len(names) and sys.byteorder == "little"
+    return flat and set(wanted) <= set(names)
 
 
 def _column(metadata: Any, j: int, groups: Sequence[int]) -> _Column | None:
