@@ -106,13 +106,15 @@ def stored_numbers(
     """
     with open(path, "rb", buffering=0) as file:
         metadata, schema = footer_of(path, file)
-        if metadata is None or not _is_flat(metadata, schema.names, [*needed, *more]):
+        columns = [] if metadata is None else schema.names
+        nested = metadata is not None and metadata.num_columns != len(columns)
+        if nested or sys.byteorder != "little" or not {*needed, *more} <= set(columns):
             yield None
             return
         groups, first = groups_of(metadata, span)
         found = {}
         for name in [*needed, *more]:
-            column = _column(metadata, schema.names.index(name), groups)
+            column = _column(metadata, columns.index(name), groups)
             if column is not None:
                 found[name] = column
             elif name in needed:
@@ -123,12 +125,6 @@ def stored_numbers(
         if start > first:
             numbers.skip(start - first)
         yield numbers
-
-
-def _is_flat(metadata: Any, names: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Return True if columns are there, and none of the file is nested."""
-    flat = metadata.num_columns == len(names) and sys.byteorder == "little"
-    return flat and set(wanted) <= set(names)
 
 
 def _column(metadata: Any, j: int, groups: Sequence[int]) -> _Column | None:
