@@ -31,7 +31,7 @@ FOLDER = Path(__file__).parents[1] / "build/scale"
 ROWS, COLUMNS, PART = int(os.environ.get("SCALE_ROWS", "20_000_000")), 20, 1_000_000
 SCAN_SHARE = 0.6  # of the speed of DuckDB's scan that one pass must reach
 MEMORY = 1024  # MB
-SMALL = 20_000  # rows of a fit beforehand
+SMALL, SMALL_PART = 80_000, 10_000  # rows of a fit beforehand, in files for every worker
 LIMIT = 30  # seconds that dask-ml has for a case
 CASES = {
     "least squares": ("bottega.linear", "LeastSquares()", "y"),
@@ -177,7 +177,7 @@ print(json.dumps({"fit": time.perf_counter() - start}))
 """
 
 
-def make_files(rows: int, *, plainly: bool = True) -> str:
+def make_files(rows: int, *, plainly: bool = True, part: int = PART) -> str:
     """Write the rows, a million to a file, unless they are there; return the pattern.
 
     Numbers are stored plainly, or as Arrow and pandas do by default: distinct ones in a dictionary
@@ -188,12 +188,12 @@ def make_files(rows: int, *, plainly: bool = True) -> str:
 
     folder = FOLDER / (str(rows) if plainly else f"{rows}-by-default")
     folder.mkdir(parents=True, exist_ok=True)
-    for number, start in enumerate(range(0, rows, PART)):
+    for number, start in enumerate(range(0, rows, part)):
         path = folder / f"part{number:03d}.parquet"
         if path.exists():
             continue
         rng = np.random.default_rng(number)
-        n = min(PART, rows - start)
+        n = min(part, rows - start)
         X = rng.normal(size=(n, COLUMNS)) + rng.normal(size=(n, 1))
         y = X[:, 0] - 2 * X[:, 1] + np.sin(X[:, 2]) + rng.normal(size=n)
         table = {f"x{j}": X[:, j] for j in range(COLUMNS)}
@@ -223,7 +223,7 @@ def run_case(name: str, files: str, on: str = "memory") -> dict:
     sums = [f"sum({each})" for each in columns]
     if target is not None:
         sums.append("sum(y)" if target == "y" else "max(label)")  # there is no sum of texts
-    scans, fits, small = [], [], make_files(SMALL)
+    scans, fits, small = [], [], make_files(SMALL, part=SMALL_PART)
     for _ in range(2):
         scans.append(measured(SCAN, [files, sums])["scan"])
         fits.append(measured(LOSS + IN_PROCESS, [files, small, module, make, target, columns, on]))
