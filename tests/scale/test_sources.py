@@ -294,3 +294,10 @@ def test_parts_with_other_columns():
         chunks(parts, target="y")
     empty = PartRows([lambda: first, lambda: first[:0], lambda: first])
     assert len(list(chunks(empty, target="y"))) == 2
+
+
+def test_an_unknown_option_is_named_with_those_there_are():
+    with pytest.raises(InputError, match=r"source has no option 'weights'.*Did you mean 'weight'"):
+        scale.source("diabetes", target="target", weights="bmi")
+    with pytest.raises(InputError, match=r"no option .columns.; there are target, .*ignore"):
+        scale.source("diabetes", target="target", columns=["bmi"])
