@@ -52,6 +52,10 @@ def test_a_method_that_was_stopped_is_no_runner_up(regression):
     assert told["verdict"][1].startswith("The runner-up, Mean of the responses, is 2.5 behind")
     assert told["leaderboard"]["rows"][1]["stopped"] == "stopped after 2 of 3 folds"
     assert told["methods"][1]["sentence"].startswith("It was stopped after 2 of 3 outer folds")
+    stopped.folds_done = 3
+    assert said(comparison)["leaderboard"]["rows"][1]["stopped"] == ""
+    assert "no model of all" in said(comparison)["methods"][1]["sentence"]
+    assert "stopped" not in said(comparison)["methods"][1]["sentence"]
 
 
 def test_both_picks_are_shown_where_they_differ(regression):

@@ -10,6 +10,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from bottega import scale
+from bottega.classify import LinearDiscriminant, LogisticRegression, NaiveBayes
 from bottega.core.errors import InputError
 from bottega.data import Encoder, chunks, read
 from bottega.data._encode import statistics
@@ -294,3 +295,18 @@ def test_parts_with_other_columns():
         chunks(parts, target="y")
     empty = PartRows([lambda: first, lambda: first[:0], lambda: first])
     assert len(list(chunks(empty, target="y"))) == 2
+
+
+def test_an_unknown_option_is_named_with_those_there_are():
+    with pytest.raises(InputError, match=r"source has no option 'weights'.*Did you mean 'weight'"):
+        scale.source("diabetes", target="target", weights="bmi")
+    with pytest.raises(InputError, match=r"no option .columns.; there are target, .*ignore"):
+        scale.source("diabetes", target="target", columns=["bmi"])
+
+
+@pytest.mark.parametrize("classifier", [LogisticRegression, NaiveBayes, LinearDiscriminant])
+def test_numbers_with_fractions_are_no_classes(classifier):
+    rng = np.random.default_rng(0)
+    rows = scale.source(rng.normal(size=(300, 2)), rng.normal(size=300), rows=100)
+    with pytest.raises(InputError, match=r"numbers with fractions.*use a regression"):
+        classifier().fit(rows)

@@ -337,3 +337,16 @@ def test_intervals_cover_under_prior_shift():
 def test_presence_ignores_zeros_that_are_stored():
     S = sparse.csr_matrix(([0.0, 3.0], ([0, 1], [1, 0])), shape=(2, 2))
     assert presence(S).toarray().tolist() == [[0, 0], [1, 0]]
+
+
+def test_carry_over_has_its_level_where_most_stems_are_rare():
+    alarms = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 1400)
+        share = rng.uniform(0.003, 0.008, (2, 300))
+        share[:, :10] = [[0.5], [0.2]]
+        S = sparse.csr_array((rng.random((1400, 300)) < share[y]).astype(float))
+        model = AggregateProportions(random_state=0).fit(S[:1000], y[:1000])
+        alarms += model.carry_over_test(S[1000:], n_bootstrap=99).p_value <= 0.05
+    assert alarms <= 2  # all ten, where a stem that no unread text has were taken as certain

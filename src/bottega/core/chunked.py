@@ -208,6 +208,11 @@ def _classes_of(responses: Iterable[tuple[Any, Any]]) -> Any:
             refuse_missing_labels(labels)
         except InputError as error:
             raise InputError(f"Chunk {number} cannot be used: {error}") from error
+        if labels.dtype.kind == "f" and np.any(labels != np.floor(labels)):
+            raise InputError(
+                f"Chunk {number} cannot be used: y holds numbers with fractions, and a classifier "
+                "takes labels of discrete classes; for numbers use a regression."
+            )
         here = np.unique(labels if w is None else labels[np.asarray(w) > 0])
         found = here if found is None else np.union1d(found, here)
     return found

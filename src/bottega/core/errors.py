@@ -30,6 +30,7 @@ __all__ = [
     "warn_caller",
 ]
 
+_LEAST_START = 4  # letters that are taken for the start of a longer name
 _PACKAGE = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 
 
@@ -94,9 +95,14 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     --------
     >>> did_you_mean("pirce", ["price", "rooms"])
     " Did you mean 'price'?"
+    >>> did_you_mean("logistic", ["linear_svm", "logistic_regression"])
+    " Did you mean 'logistic_regression'?"
     """
     names = {str(name).casefold(): str(name) for name in known}
-    near = get_close_matches(str(given).casefold(), names, n=1, cutoff=0.6)
+    asked = str(given).casefold()
+    near = get_close_matches(asked, names, n=1, cutoff=0.6)
+    if not near and len(asked) >= _LEAST_START:
+        near = [name for name in names if name.startswith(asked)]
     return f" Did you mean {names[near[0]]!r}?" if near else ""
 
 

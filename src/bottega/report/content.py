@@ -194,6 +194,8 @@ def _method(
                     lambda: coefficient_chart(path, select=select, names=names),
                 )
             )
+    elif result.partial and result.folds_done == comparison.outer:
+        sentence = "It was judged on all outer folds, and there is no model of all training rows."
     elif result.partial:
         sentence = (
             f"It was stopped after {result.folds_done} of {comparison.outer} outer folds, so there "

@@ -61,7 +61,7 @@ def leaderboard(comparison: Any, board: list[dict[str, Any]], figures: Figures) 
                 "title": row["title"],
                 "best": is_best,
                 "stopped": f"stopped after {result.folds_done} of {comparison.outer} folds"
-                if result.partial
+                if result.partial and result.folds_done < comparison.outer
                 else "",
                 "error": _error(row["error"], measure, units) + _at_most(row, measure, units),
                 "std_error": _small(row["std_error"], units),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import is_frame
 from bottega.core.parts import RowSource
 from bottega.data import chunks
@@ -16,6 +16,7 @@ from bottega.data.read.rows import PartRows
 __all__ = ["source"]
 
 _ROWS = 100_000  # of a chunk
+_OPTIONS = ("kinds", "group", "ignore", "encoder", "where", "table", "query", "encoding")
 
 
 def source(
@@ -58,6 +59,7 @@ def source(
     """
     if isinstance(data, RowSource):
         return data
+    _refuse_unknown(options)
     if not (isinstance(rows, int) and rows > 0):
         raise InputError(f"rows={rows!r} is not allowed; give an integer above 0.")
     if _is_dask(data, "to_delayed", "npartitions") and hasattr(data, "columns"):
@@ -87,6 +89,17 @@ def source(
 def _is_dask(data: Any, *methods: str) -> bool:
     module = type(data).__module__.partition(".")[0]
     return module.startswith("dask") and all(hasattr(data, name) for name in methods)
+
+
+def _refuse_unknown(options: dict[str, Any]) -> None:
+    """Refuse options that no data have, and say which there are."""
+    for name in options:
+        if name not in _OPTIONS:
+            known = ["target", "weight", "rows", *_OPTIONS]
+            raise ParameterError(
+                f"source has no option {name!r}; there are {', '.join(known)}."
+                f"{did_you_mean(name, known)}"
+            )
 
 
 def _refuse_what_is_no_table(data: Any, target: Any) -> None:

@@ -99,7 +99,9 @@ def carry_over(
     With :math:`r = \bar s - \sum_k \hat\pi_k \bar s_k` the differences of the shares and v their
     variances, the statistic is the mean of :math:`r_j^2 / v_j`. Its distribution where the
     assumption holds is that of the mean of :math:`(r_j^* - r_j)^2 / v_j` over bootstrap samples of
-    the tagged and the unread texts, in which the proportions are estimated anew.
+    the tagged and the unread texts, in which the proportions are estimated anew. In v the unread
+    texts vary as the expected shares would have it: of a rare stem that none of them has, bootstrap
+    samples have none either, and its difference would look certain.
 
     Parameters
     ----------
@@ -132,7 +134,10 @@ def carry_over(
         replace(system, given=None).replicates(draws, of_unread).T, shares, strict=True
     ):
         again -= pi[:, None] * share
-    v = np.maximum(again.var(axis=0, ddof=1), _LEAST_VARIANCE)
+    w = system.unread_weight
+    likely = np.clip(expected, 0, 1)
+    swap = np.sum(w**2) / np.sum(w) ** 2 * (likely * (1 - likely) - found * (1 - found))
+    v = np.maximum(again.var(axis=0, ddof=1) + swap, _LEAST_VARIANCE)
     statistic = float(np.mean(r**2 / v))
     null = np.mean((again - r) ** 2 / v, axis=1)
     p_value = (1 + int(np.count_nonzero(null >= statistic))) / (samples + 1)
