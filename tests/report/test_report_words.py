@@ -46,6 +46,12 @@ def test_verdict_of_classes_is_in_percent(classification):
     assert "20% of its predictions are wrong; the true error lies between 10% and 35%" in third
 
 
+def test_close_limits_are_told_apart(classification):
+    certificate = dataclasses.replace(classification().certificate, lower=0.1261, upper=0.1349)
+    third = said(classification(certificate=certificate))["verdict"][2]
+    assert "the true error lies between 12.61% and 13.49%" in third
+
+
 def test_verdict_when_nothing_beats_the_baseline(regression):
     comparison = regression(best_method="baseline")
     assert said(comparison)["verdict"][0].startswith("No method beat the baseline")

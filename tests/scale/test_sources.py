@@ -11,6 +11,7 @@ import pytest
 
 from bottega import scale
 from bottega.classify import LinearDiscriminant, LogisticRegression, NaiveBayes
+from bottega.cluster import KMeans
 from bottega.core.errors import InputError
 from bottega.data import Encoder, chunks, read
 from bottega.data._encode import statistics
@@ -310,3 +311,15 @@ def test_numbers_with_fractions_are_no_classes(classifier):
     rows = scale.source(rng.normal(size=(300, 2)), rng.normal(size=300), rows=100)
     with pytest.raises(InputError, match=r"numbers with fractions.*use a regression"):
         classifier().fit(rows)
+
+
+def test_a_source_shows_where_its_rows_are(folder):
+    assert repr(scale.source(folder, "y")) == f"source({str(folder)!r}, target='y')"
+    assert repr(scale.source(np.eye(2))) == "source(rows that are not in files)"
+
+
+@pytest.mark.parametrize("of", [str, lambda path: path])
+def test_the_name_of_a_file_is_no_table(folder, of):
+    for model, y in ((Ridge(), None), (Ridge(), [1.0]), (KMeans(2), None)):
+        with pytest.raises(InputError, match=r"rows are wanted: .* bottega.scale.source\("):
+            model.fit(of(folder), y)

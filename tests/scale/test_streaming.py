@@ -34,6 +34,13 @@ def test_scores_are_made_by_the_workers(rows, cluster):
     assert found == pytest.approx(model.score(X, y), rel=1e-12)
 
 
+def test_the_model_comes_before_its_rows(rows):
+    X, y, _, _ = rows
+    source = scale.source(X, y, rows=90)
+    with pytest.raises(InputError, match=r"model comes first: scale.score\(model, source\)"):
+        scale.score(source, Ridge().fit(X, y))
+
+
 def test_what_has_no_score(rows):
     from bottega.latent import PCA
 

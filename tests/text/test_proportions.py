@@ -350,3 +350,8 @@ def test_carry_over_has_its_level_where_most_stems_are_rare():
         model = AggregateProportions(random_state=0).fit(S[:1000], y[:1000])
         alarms += model.carry_over_test(S[1000:], n_bootstrap=99).p_value <= 0.05
     assert alarms <= 2  # all ten, where a stem that no unread text has were taken as certain
+
+
+def test_texts_that_are_no_stem_matrix_yet():
+    with pytest.raises(InputError, match=r"texts such as 'good', .*StemMatrix"):
+        AggregateProportions().fit(["good", "bad", "good", "bad"], ["a", "b", "a", "b"])

@@ -37,6 +37,7 @@ from bottega.core.validate import (
     refuse_doubled_names,
     refuse_masked,
     refuse_missing_labels,
+    refuse_paths,
     refuse_texts,
 )
 from bottega.core.words import unknown_word
@@ -180,6 +181,7 @@ class Estimator(BaseEstimator):
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> Rows:
         """Return the rows that count, checked; classes as codes."""
+        refuse_paths(X)
         refuse_masked(X=X, y=y, sample_weight=sample_weight)
         refuse_doubled_names(X)
         self._remember_frame(X)

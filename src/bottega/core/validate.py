@@ -1,6 +1,7 @@
 """What is refused wherever rows are read: masks, names that stand twice, numbers out of range."""
 
 import math
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = [
     "refuse_doubled_names",
     "refuse_masked",
     "refuse_missing_labels",
+    "refuse_paths",
     "refuse_texts",
     "with_warning",
 ]
@@ -65,6 +67,25 @@ def refuse_doubled_names(X: Any) -> None:
                 f"X has more than one column named {name!r}; give every column a name of its own."
             )
         seen.add(name)
+
+
+def refuse_paths(X: Any) -> None:
+    """Refuse the name of a file in the place of its rows.
+
+    Examples
+    --------
+    >>> refuse_paths("sales/")
+    Traceback (most recent call last):
+        ...
+    bottega.core.errors.InputError: X is 'sales/', and rows are wanted: bottega.data.read('sales/') \
+reads them, and bottega.scale.source('sales/', target=...) gives them in chunks.
+    """
+    if isinstance(X, str | os.PathLike):
+        path = os.fspath(X)
+        raise InputError(
+            f"X is {path!r}, and rows are wanted: bottega.data.read({path!r}) reads them, and "
+            f"bottega.scale.source({path!r}, target=...) gives them in chunks."
+        )
 
 
 @contextmanager
@@ -113,6 +134,11 @@ def naming_texts(X: Any, without_y: str | None = None) -> Iterator[None]:
                         f"Column {series.name!r} of X does not hold numbers: {why}. Encode it "
                         f"(bottega.data.Encoder does), {cure}"
                     ) from error
+        elif "could not convert" in str(error) and np.ndim(X) == 1:
+            raise InputError(
+                f"X holds texts such as {str(np.ravel(X)[0])[:40]!r}, and rows of numbers are "
+                "wanted: bottega.text.StemMatrix().fit_transform(texts) makes them of texts."
+            ) from error
         raise
     except TypeError as error:  # NumPy's, of dates beside numbers
         if is_frame(X):

@@ -133,6 +133,12 @@ class EncodedChunks(RowSource):
         if self._plain is None:
             self._learn()
 
+    def __repr__(self) -> str:
+        roles = {"target": self.target, "weight": self.weight, "group": self.group}
+        given = [f"{role}={name!r}" for role, name in roles.items() if name is not None]
+        where = "rows that are not in files" if self.name is None else repr(self.name)
+        return f"source({', '.join([where, *given])})"
+
     def _learn(self) -> None:
         """Learn kinds and encoder from all rows, unless that is done."""
         if self._learned is not None:

@@ -196,4 +196,7 @@ def _bounds(certificate: Any, units: Units) -> str:
         return f"the true error is at most {units.error(high)}"
     if np.isinf(high):
         return f"the true error is at least {units.error(low)}"
-    return f"the true error lies between {units.error(low)} and {units.error(high)}"
+    told = units.error(low), units.error(high)
+    if units.share and told[0] == told[1]:  # many rows: another digit tells them apart
+        told = f"{100 * low:.2f}%", f"{100 * high:.2f}%"
+    return f"the true error lies between {told[0]} and {told[1]}"

@@ -48,6 +48,8 @@ def score(model: Any, source: Iterable[Any]) -> float:
     >>> round(scale.score(model, rows), 3)
     0.518
     """
+    if isinstance(model, RowSource):
+        raise InputError("The fitted model comes first: scale.score(model, source).")
     if not (is_classifier(model) or is_regressor(model)):
         raise InputError(
             f"{type(model).__name__} is neither a classifier nor a regressor: it has no score of "
