@@ -47,7 +47,8 @@ def test_verdict_of_classes_is_in_percent(classification):
 
 
 def test_close_limits_are_told_apart(classification):
-    certificate = dataclasses.replace(classification().certificate, lower=0.1261, upper=0.1349)
+    limits = {"lower": 0.1261, "estimate": 0.13, "upper": 0.1349}
+    certificate = dataclasses.replace(classification().certificate, **limits)
     third = said(classification(certificate=certificate))["verdict"][2]
     assert "the true error lies between 12.61% and 13.49%" in third
 

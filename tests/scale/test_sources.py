@@ -315,7 +315,8 @@ def test_numbers_with_fractions_are_no_classes(classifier):
 
 def test_a_source_shows_where_its_rows_are(folder):
     assert repr(scale.source(folder, "y")) == f"source({str(folder)!r}, target='y')"
-    assert repr(scale.source(np.eye(2))) == "source(rows that are not in files)"
+    frame = pd.DataFrame(np.eye(2), columns=["a", "y"])
+    assert repr(scale.source(frame, "y")) == "source(rows that are not in files, target='y')"
 
 
 @pytest.mark.parametrize("of", [str, lambda path: path])

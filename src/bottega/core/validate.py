@@ -74,11 +74,11 @@ def refuse_paths(X: Any) -> None:
 
     Examples
     --------
-    >>> refuse_paths("sales/")
+    >>> refuse_paths("sale/")
     Traceback (most recent call last):
         ...
-    bottega.core.errors.InputError: X is 'sales/', and rows are wanted: bottega.data.read('sales/') \
-reads them, and bottega.scale.source('sales/', target=...) gives them in chunks.
+    bottega.core.errors.InputError: X is 'sale/', and rows are wanted: bottega.data.read('sale/') \
+reads them, and bottega.scale.source('sale/', target=...) gives them in chunks.
     """
     if isinstance(X, str | os.PathLike):
         path = os.fspath(X)
