@@ -7,6 +7,7 @@ from datetime import date
 from importlib.metadata import version
 from pathlib import Path
 
+import bottega
 from bottega.core.parallel import available_cores
 
 __all__ = ["COLUMNS", "keep", "where"]
@@ -37,10 +38,11 @@ def keep(name: str, words: str, rows: list[str], order: Iterable[str]) -> None:
 
 def where(*more: str) -> str:
     """Say when, on what and with which versions."""
-    libraries = ("bottega", "scikit-learn", "numpy", "scipy", "numba", *more)
+    libraries = ("scikit-learn", "numpy", "scipy", "numba", *more)
     versions = ", ".join(f"{name} {version(name)}" for name in libraries)
     return (
-        f"{date.today()}, {available_cores()} cores, Python {platform.python_version()}, {versions}"
+        f"{date.today()}, {available_cores()} cores, Python {platform.python_version()}, "
+        f"bottega {bottega.__version__}, {versions}"
     )
 
 

@@ -26,7 +26,7 @@ _HEADERS = 1 << 12  # bytes beside the numbers that are read with them
 
 
 @dataclass
-class _Column:
+class _UnreadColumn:
     """The numbers of a column that were not read yet: places in the file."""
 
     runs: list[Span]  # of pages; the last one comes first
@@ -52,7 +52,7 @@ class StoredNumbers:
         How many rows there are.
     """
 
-    def __init__(self, file: BinaryIO, columns: dict[str, _Column], rows: int) -> None:
+    def __init__(self, file: BinaryIO, columns: dict[str, _UnreadColumn], rows: int) -> None:
         self.names, self.rows = list(columns), rows
         self._file: Any = file
         self._columns = list(columns.values())
@@ -74,7 +74,7 @@ class StoredNumbers:
         for start in range(0, rows, _AT_ONCE):
             self.read(list(nowhere[:, : rows - start]))
 
-    def _read(self, column: _Column, out: FloatArray) -> float:
+    def _read(self, column: _UnreadColumn, out: FloatArray) -> float:
         """Fill an array with the next numbers of a column; return their sum."""
         total, done = 0.0, 0
         while done < len(out):
@@ -127,7 +127,7 @@ def stored_numbers(
         yield numbers
 
 
-def _column(metadata: Any, j: int, groups: Sequence[int]) -> _Column | None:
+def _column(metadata: Any, j: int, groups: Sequence[int]) -> _UnreadColumn | None:
     """Return where the numbers of a column are; None where they are not stored as they are."""
     shape = metadata.schema.column(j)
     if shape.max_repetition_level or shape.max_definition_level > 1:
@@ -145,7 +145,7 @@ def _column(metadata: Any, j: int, groups: Sequence[int]) -> _Column | None:
         ):
             return None
         runs.append((run.data_page_offset, run.data_page_offset + run.total_compressed_size))
-    return _Column(runs[::-1], shape.max_definition_level == 1)
+    return _UnreadColumn(runs[::-1], shape.max_definition_level == 1)
 
 
 def _strange() -> Unforeseen:
