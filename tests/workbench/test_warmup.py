@@ -2,6 +2,7 @@
 
 from importlib import import_module
 
+from bottega.core.errors import BottegaError
 from bottega.data._kernels import distinct_words
 from bottega.linear import RecursiveLeastSquares
 from bottega.linear._decomposition import triangle
@@ -37,3 +38,18 @@ def test_the_kernel_of_texts(monkeypatch):
     monkeypatch.setattr(warmup, "estimators", lambda: (StemMatrix,))
     assert warmup.warmup() > 0
     assert calls
+
+
+def test_a_variant_that_finds_nothing_to_choose_does_not_end_it(monkeypatch):
+    """The seeds of variants are drawn: any of them may meet rows that it has no model for."""
+    fitted = []
+
+    class Choosy(RecursiveLeastSquares):
+        def fit(self, X, y, sample_weight=None):
+            fitted.append(len(X))
+            raise BottegaError("No setting of the path has a finite 'aic'.")
+
+    warmup = import_module("bottega.workbench.warmup")
+    monkeypatch.setattr(warmup, "estimators", lambda: (Choosy, RecursiveLeastSquares))
+    assert warmup.warmup() > 0
+    assert fitted

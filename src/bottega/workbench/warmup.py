@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from bottega._jit import beside
+from bottega.core.errors import BottegaError
 from bottega.core.estimator import Estimator
 from bottega.core.parallel import available_cores, run_tasks
 from bottega.core.params import AnyOf, Choice
@@ -40,8 +41,9 @@ def warmup(n_jobs: int | None = None) -> float:
         of_texts = "text" in model.card.takes and "number" not in model.card.takes
         inputs: Any = texts if of_texts else X[:, : model.card.n_inputs].copy()
         for y in responses.get(model.card.task, (None,)):
-            # Some classify two classes only; others take no numbers at all (images, say).
-            with suppress(AttributeError, TypeError, ValueError):
+            # Some classify two classes only, others take no numbers at all (images, say), or find
+            # nothing to choose in so few rows: their kernels are compiled by then.
+            with suppress(AttributeError, TypeError, ValueError, BottegaError):
                 _use(model, inputs, y)
                 break
 
