@@ -16,7 +16,7 @@ from bottega.core.errors import DataWarning, InputError
 from bottega.latent import ProbabilisticPCA
 from bottega.latent._ppca import observed
 from bottega.latent._ppca.latent_normal import LatentNormal
-from bottega.latent._ppca.observed import ObservedRows, column_means
+from bottega.latent._ppca.observed import ObservedMeans, ObservedRows
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference/latent/ppca_missing.json").read_text()
@@ -116,7 +116,7 @@ def test_common_patterns_as_moments_give_the_same_sums(monkeypatch):
     X, _ = gappy(n=400, p=4, share=0.2)
     w = np.random.default_rng(0).uniform(0.5, 2, len(X))
     model = LatentNormal(np.full(4, 0.1), np.arange(8.0).reshape(4, 2) / 5 + 0.1, 0.7)
-    center = column_means([(X, w)])
+    center = ObservedMeans.of(X, w).mean
     one_by_one = ObservedRows(X, w, center)
     assert not one_by_one.groups
     monkeypatch.setattr(observed, "_COMMON", 10)
@@ -219,8 +219,9 @@ def test_column_means_skip_what_is_missing(seed):
     X, _ = gappy(n=25, p=3, seed=seed)
     w = np.random.default_rng(seed).uniform(0.1, 3, 25)
     expected = [np.average(c[~np.isnan(c)], weights=w[~np.isnan(c)]) for c in X.T]
-    assert column_means([(X[:9], w[:9]), (X[9:], w[9:])]) == pytest.approx(expected)
-    assert column_means([(X, None)]) == pytest.approx(np.nanmean(X, axis=0))
+    first, rest = ObservedMeans.of(X[:9], w[:9]), ObservedMeans.of(X[9:], w[9:])
+    assert first.merge(rest).mean == pytest.approx(expected)
+    assert ObservedMeans.of(X, None).mean == pytest.approx(np.nanmean(X, axis=0))
 
 
 def test_rows_and_columns_without_values():

@@ -127,11 +127,11 @@ def test_blocks_of_any_size_give_the_same_errors(monkeypatch):
     alphas = np.array([5.0, 0.5, 0.0])
     how = {"standardize": True, "fit_intercept": True}
     whole = decompose_rows(Rows(X, y, w), **how)
-    expected = leave_one_out.leave_one_out(whole.blocks(), whole.spectrum, alphas)
+    expected = leave_one_out.leave_one_out(whole.reduce, whole.spectrum, alphas)
     monkeypatch.setattr(leave_one_out, "BLOCK", 7)
     monkeypatch.setattr(problem, "_STREAM", 11)
     parts = decompose_moments(moments_of([(X, y, w)]), [(X, y, w)], 2, **how)
-    found = leave_one_out.leave_one_out(parts.blocks(), parts.spectrum, alphas)
+    found = leave_one_out.leave_one_out(parts.reduce, parts.spectrum, alphas)
     for name in ("error", "error_se", "rss"):
         assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-10, err_msg=name)
     assert_allclose(parts.tss, whole.tss, rtol=1e-12)

@@ -1,6 +1,7 @@
 """Classification by least squares on indicators of the classes, and what masks a class in it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import linalg
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.added_sums import AddedSums
 from bottega.core.cards import Card
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
@@ -29,11 +31,12 @@ _SINGULAR = 1e-11
 _MASKED = 0.1
 
 
+@dataclass(frozen=True)
 class _IndicatorWork:
-    """The moments of inputs and indicators, and the rows they are of."""
+    """The moments of inputs and indicators, and what gives sums over the rows they are of."""
 
-    def __init__(self, moments: Moments, chunks: Any) -> None:
-        self.moments, self.chunks = moments, chunks
+    moments: Moments
+    reduce: Callable[[Callable[..., Any]], Any]
 
 
 class IndicatorRegression(NoProbabilities, CoefficientResults, ClassifierMixin, Chunked):
@@ -129,7 +132,7 @@ class IndicatorRegression(NoProbabilities, CoefficientResults, ClassifierMixin, 
     def _prepare(self, rows: Rows) -> _IndicatorWork:
         check_classes(self.classes_)
         moments = self._moments(rows.X, rows.y, rows.weight)
-        return _IndicatorWork(moments, [(rows.X, rows.y, rows.weight)])
+        return _IndicatorWork(moments, lambda sums: sums(rows.X, rows.y, rows.weight))
 
     def _moments(self, X: Any, codes: Any, w: Any) -> Moments:
         Z = (codes[:, None] == np.arange(len(self.classes_))).astype(np.float64)
@@ -144,7 +147,10 @@ class IndicatorRegression(NoProbabilities, CoefficientResults, ClassifierMixin, 
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> _IndicatorWork:
         check_classes(self.classes_)
-        return _IndicatorWork(statistics, chunks)
+        return _IndicatorWork(
+            statistics,
+            lambda sums: chunks.reduce(lambda X, codes, w, _: sums(X, codes, w)),
+        )
 
     def _settle(self, work: _IndicatorWork, setting: Mapping[str, Any]) -> None:
         moments, p = work.moments, self.n_features_in_
@@ -169,20 +175,19 @@ class IndicatorRegression(NoProbabilities, CoefficientResults, ClassifierMixin, 
 
     def _look_back(self, work: _IndicatorWork, K: int) -> None:
         """Count how the rows of the fit are classified, and sum their squared residuals."""
-        self.confusion_, rss, outside, total = np.zeros((K, K)), np.zeros(K), 0.0, 0.0
-        tss = np.zeros(K)
-        share = work.moments.mean[-K:]
-        for X, codes, w in work.chunks:
+        share, coef, intercept = work.moments.mean[-K:], self.coef_, self.intercept_
+
+        def sums(X: Any, codes: Any, w: Any) -> AddedSums:
             w = np.ones(len(codes)) if w is None else w
-            fitted = self._fitted(X)
-            np.add.at(self.confusion_, (decided(fitted), codes), w)
-            outside += float(w @ np.mean((fitted < -1e-12) | (fitted > 1 + 1e-12), axis=1))
+            fitted, confusion = linear_scores(X, coef, intercept), np.zeros((K, K))
+            np.add.at(confusion, (decided(fitted), codes), w)
+            outside = w @ np.mean((fitted < -1e-12) | (fitted > 1 + 1e-12), axis=1)
             Z = codes[:, None] == np.arange(K)
-            rss += w @ (Z - fitted) ** 2
-            tss += w @ (Z - share) ** 2
-            total += float(w.sum())
+            rss, tss = w @ (Z - fitted) ** 2, w @ (Z - share) ** 2
+            return AddedSums((confusion, rss, tss, float(outside), float(w.sum())))
+
+        self.confusion_, self._rss, self._tss, outside, total = work.reduce(sums).values
         self.outside_ = outside / total
-        self._rss, self._tss = rss, tss
 
     def _fitted(self, X: Any) -> FloatArray:
         return linear_scores(X, self.coef_, self.intercept_)

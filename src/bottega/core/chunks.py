@@ -5,9 +5,8 @@ the same answer from an array, from a file larger than memory and from a cluster
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol, Self, runtime_checkable
@@ -23,7 +22,7 @@ from bottega.core.errors import InputError, UnforeseenClass
 from bottega.core.frames import is_frame
 from bottega.core.labels import CodedLabels
 from bottega.core.parallel import answers_in_turn
-from bottega.core.parts import RowSource, merged, of_blocks, parts_side_by_side
+from bottega.core.parts import RowSource, counted, of_blocks, parts_side_by_side
 from bottega.core.row_parts import RowParts
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
@@ -120,7 +119,7 @@ class CheckedChunks:
         The rows are passed over where they are: here, or in parts by the workers of an engine. The
         function changes nothing, and returns what can be merged.
         """
-        found = self._reduced(partial(_counted, function), folds)
+        found = self._reduced(partial(counted, function), folds)
         self.take_count(0 if found is None else found.rows)
         return None if found is None else found.answer
 
@@ -156,11 +155,26 @@ class CheckedChunks:
             return
         count = 0
         for found in answers_in_turn(
-            lambda part: [_counted(function, *each) for each in part], parts
+            lambda part: [counted(function, *each) for each in part], parts
         ):
             count += sum(each.rows for each in found)
             yield from (each.answer for each in found)
         self.take_count(count)
+
+    def map_held(
+        self, function: Callable[..., Any], each: Sequence[Any] | None = None
+    ) -> Iterator[Any]:
+        """Yield ``function(part)``, or ``function(part, each[i])``, of every part in order.
+
+        The processes of an engine pass over the parts, each an iterable of ``(X, y, w)``.
+        """
+        assert self._held is not None
+        yield from self._held.map(function, each)
+
+    def reduce_held(self, function: Callable[..., Any]) -> Any:
+        """Return ``function(part)`` of every part, merged in order, as `map_held` has them."""
+        assert self._held is not None
+        return self._held.reduce(function)
 
     def _folds_of_parts(self, count: int) -> list[Any]:
         """Return for each part the folds of its rows, or what was dealt before it."""
@@ -168,9 +182,9 @@ class CheckedChunks:
         if count not in self._folds:
             self._folds[count] = self._deal(count)
         known = self._folds[count]
-        counted = dealt_parts.rows_by_class if known is None else dealt_parts.rows_of_part
+        of_part = dealt_parts.rows_by_class if known is None else dealt_parts.rows_of_part
         self._held.keep()  # the folds want a pass of their own
-        sizes = self._held.map(counted)
+        sizes = self._held.map(of_part)
         if known is not None:
             ends = np.cumsum([0, *sizes])
             return [known[start:end] for start, end in pairwise(ends)]
@@ -360,23 +374,6 @@ class CheckedChunks:
             refuse_missing_labels(y)
         found: tuple[Any, Any] = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return found
-
-
-@dataclass
-class _Counted:
-    """What a pass gives of some rows, and how many there were."""
-
-    answer: Any
-    rows: int
-
-    def merge(self, other: Self) -> Self:
-        self.answer = merged(self.answer, other.answer)
-        self.rows += other.rows
-        return self
-
-
-def _counted(function: Callable[..., Any], X: Any, *more: Any) -> _Counted:
-    return _Counted(function(X, *more), X.shape[0])
 
 
 def is_empty(X: Any) -> bool:

@@ -1,7 +1,7 @@
 """How far a path can be trusted: losses of held-out rows, their mean and its standard error."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +13,10 @@ from bottega.core.parallel import in_threads
 from bottega.core.path import Path
 from bottega.core.rows import Rows, split_rows
 from bottega.core.sparse import is_sparse
-from bottega.core.typing import Array, FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray
 
 __all__ = [
+    "FoldLosses",
     "LossSums",
     "errors_of_folds",
     "for_folds",
@@ -201,7 +202,7 @@ def errors_of_folds(
 
 
 def judge_held_out(
-    blocks: Iterable[tuple[Any, Any, Any, IntArray]],
+    reduce: Callable[[Callable[..., Any]], Any],
     predictors: Sequence[Callable[[Any], Array] | None],
     loss: Loss,
     at_once: int = 8192,
@@ -210,8 +211,9 @@ def judge_held_out(
 
     Parameters
     ----------
-    blocks : iterable
-        Inputs, responses, weights (or None) and the fold of each row, some rows after the other.
+    reduce : callable
+        Gives what a function makes of inputs, responses, weights (or None) and the fold of each
+        row, merged over all rows, wherever they are.
     predictors : sequence of callable
         Gives (rows, settings, ...) for rows of its fold; None for a fold without rows.
     loss : Loss
@@ -219,27 +221,47 @@ def judge_held_out(
     at_once : int
         Rows that are predicted together.
     """
-    each = [LossSums() for _ in predictors]
-    for X, y, w, fold in blocks:
+
+    def of_block(X: Any, y: Any, w: Any, fold: Any) -> FoldLosses:
         table = X.tocsr() if is_sparse(X) else X
 
-        def judge(k: int, X: Any = table, y: Any = y, w: Any = w, fold: Any = fold) -> None:
-            predict = predictors[k]
+        def judge(k: int) -> LossSums:
+            sums, predict = LossSums(), predictors[k]
             if predict is None:
-                return
+                return sums
             rows = np.flatnonzero(fold == k)
             for part in split_rows(len(rows), at_once):
                 at = rows[part]
-                losses = row_losses(loss, y[at], predict(X[at]))
-                each[k].update(losses, None if w is None else w[at])
+                losses = row_losses(loss, y[at], predict(table[at]))
+                sums.update(losses, None if w is None else w[at])
+            return sums
 
-        for_folds(judge, len(predictors), X.shape[0] * X.shape[1])
-    total = LossSums()
-    for sums in each:
-        total.merge(sums)
-    error, error_se = total.mean_and_se()
-    fold_error = np.stack([sums.mean for sums in each if sums.count])
-    return {"error": error, "error_se": error_se, "fold_error": fold_error}
+        return FoldLosses(for_folds(judge, len(predictors), X.shape[0] * X.shape[1]))
+
+    found: FoldLosses = reduce(of_block)
+    return found.judged()
+
+
+@dataclass
+class FoldLosses:
+    """Losses of the rows of each fold."""
+
+    each: list[LossSums]
+
+    def merge(self, other: Self) -> Self:
+        """Take in the losses of other rows."""
+        for mine, theirs in zip(self.each, other.each, strict=True):
+            mine.merge(theirs)
+        return self
+
+    def judged(self) -> dict[str, FloatArray]:
+        """Return the mean loss, its standard error, and the mean loss of each fold with rows."""
+        total = LossSums()
+        for sums in self.each:
+            total.merge(sums)
+        error, error_se = total.mean_and_se()
+        fold_error = np.stack([sums.mean for sums in self.each if sums.count])
+        return {"error": error, "error_se": error_se, "fold_error": fold_error}
 
 
 def for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any]:

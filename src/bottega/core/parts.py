@@ -2,7 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from bottega.core.parallel import answers_in_turn
 __all__ = [
     "RowSource",
     "at_first_sight",
+    "counted",
     "merged",
     "of_blocks",
     "parts_side_by_side",
@@ -102,3 +104,21 @@ def of_blocks(function: Callable[..., Any], blocks: Iterable[tuple[Any, ...]]) -
     for found in answers_in_turn(lambda block: function(*block), blocks):
         total = merged(total, found)
     return total
+
+
+@dataclass
+class _Counted:
+    """What a pass gives of some rows, and how many there were."""
+
+    answer: Any
+    rows: int
+
+    def merge(self, other: Self) -> Self:
+        self.answer = merged(self.answer, other.answer)
+        self.rows += other.rows
+        return self
+
+
+def counted(function: Callable[..., Any], X: Any, *more: Any) -> _Counted:
+    """Return what a function gives of some rows, and how many there were."""
+    return _Counted(function(X, *more), X.shape[0])

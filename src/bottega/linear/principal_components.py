@@ -183,7 +183,8 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> DecomposedProblem:
         problem = super()._prepare_merged(statistics.total(), chunks)
-        return replace(problem, folds=(statistics, partial(chunks.dealt, len(statistics.parts))))
+        reduce = partial(chunks.reduce, folds=len(statistics.parts))
+        return replace(problem, folds=(statistics, reduce))
 
     def _settle(self, problem: DecomposedProblem, setting: Mapping[str, Any]) -> None:
         spectrum = problem.spectrum
@@ -211,7 +212,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
         return self._gaussian_path(problem, counts, rss, **judged)
 
     def _moments_by_fold(self, problem: DecomposedProblem) -> Any:
-        """Return moments of the folds of rows in memory, and what yields the rows with their folds.
+        """Return moments of the folds of rows in memory, and what passes over the folded rows.
 
         None where sums of squares would lose digits, or the rows are few: then those of each fold
         are decomposed themselves.
@@ -221,11 +222,11 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
             return None
         X, y, w, count = rows.X, rows.y.reshape(len(rows), -1), rows.weight, int(self.cv)
         fold = deal_rows(count, len(rows), X, rows.y, w)
-        return FoldMoments(X, y, w, count, fold), lambda: [(X, y, w, fold)]
+        return FoldMoments(X, y, w, count, fold), lambda function: function(X, y, w, fold)
 
     def _judge_moments(self, work: Any, counts: Array, loss: Loss) -> dict[str, Any]:
         """Return the cross-validated error of each number of components, by one more pass."""
-        folds, blocks = work
+        folds, reduce = work
         p = folds.p
 
         def fit(train: Moments) -> tuple[FloatArray, FloatArray]:
@@ -235,7 +236,7 @@ class PrincipalComponentsRegression(RegressorMixin, SpectralPath):
             return centering.original(spectrum.coef_keeping(kept))
 
         fits = [None if train is None else fit(train) for train in folds.training()]
-        return {"estimate": "cv", **judge_linear(blocks(), fits, loss)}
+        return {"estimate": "cv", **judge_linear(reduce, fits, loss)}
 
     def _judge(self, curve: Path, work: Any, rows: Rows, cv: Any, loss: Loss) -> Path:
         _check_enough_rows(len(rows))

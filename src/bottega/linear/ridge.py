@@ -274,7 +274,7 @@ class Ridge(ConstraintForm, RegressorMixin, SpectralPath):
             lost = problem.spectrum.lost(alphas)
             rss = problem.squares_outside() + np.square(lost).T @ problem.spectrum.rotated**2
             return self._gaussian_path(problem, alphas, rss)
-        loo = leave_one_out(problem.blocks(), problem.spectrum, alphas, loss)
+        loo = leave_one_out(problem.reduce, problem.spectrum, alphas, loss)
         judged: dict[str, Any] = {"error": loo.error, "error_se": loo.error_se}
         judged |= {"estimate": "loo", "loss": loss.title}
         return self._gaussian_path(problem, alphas, loo.rss, **judged)

@@ -29,7 +29,7 @@ from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.coordinate_columns import InputColumns
 
-__all__ = ["ChunkedRows", "Curvature", "LikelihoodPoint", "LikelihoodRows", "MemoryRows"]
+__all__ = ["Block", "Curvature", "LikelihoodPoint", "LikelihoodRows", "MemoryRows"]
 
 # Products of two probabilities below this would divide by nothing. They are taken to be so large
 # for rows of ordinary weight: a row of large weight may be fitted much closer.
@@ -104,10 +104,6 @@ class LikelihoodRows(ABC):
         self.count = 0  # rows in memory
         self.ordinary = ordinary  # weight of an ordinary row
 
-    @abstractmethod
-    def blocks(self, W: IntArray) -> Iterable[Block]:
-        """Yield the columns W, codes and weights of some rows after the other."""
-
     def working(self) -> AbstractContextManager[None]:
         """Return the context in which several sums are made."""
         return nullcontext()
@@ -124,7 +120,7 @@ class LikelihoodRows(ABC):
             rows = self._rows(Z, codes, v, B, b0)
             return rows, float(v @ rows[0]), float(v @ rows[1]), _combined(rows[2], Z)
 
-        for rows, own, level, product in self._each(sums, self.blocks(W)):
+        for rows, own, level, product in self._each(sums, W):
             nll -= own
             entropy -= level
             slope += product
@@ -135,9 +131,12 @@ class LikelihoodRows(ABC):
         weight = self.weight
         return LikelihoodPoint(nll / weight, slope / weight, pull / weight, entropy / weight, parts)
 
-    def _each(self, sums: Callable[[Block], Any], blocks: Iterable[Block]) -> Iterable[Any]:
-        """Yield what is made of each block, in their order."""
-        return map(sums, blocks)
+    @abstractmethod
+    def _each(self, sums: Callable[[Block], Any], W: IntArray) -> Iterable[Any]:
+        """Yield sums over some rows after the other, of their columns W, codes and weights.
+
+        Where rows are not kept, sums of several blocks may come as one.
+        """
 
     def _rows(
         self, Z: Any, codes: IntArray, v: FloatArray, B: FloatArray, b0: FloatArray
@@ -192,7 +191,7 @@ class LikelihoodRows(ABC):
                     np.matmul(room, room.T, out=own[q])
             return h.sum(axis=1), _combined(h, Z) if m else toward, own
 
-        for ends_of, toward_of, own in self._each(sums, self.blocks(W)):
+        for ends_of, toward_of, own in self._each(sums, W):
             total += ends_of
             if m:
                 toward += toward_of
@@ -240,11 +239,13 @@ class LikelihoodRows(ABC):
             return point.entropy
         if len(point.own):
             return float(self._mixed(point.own, point.level, scale) @ self._all_weights())
-        found = 0.0
-        for Z, codes, v in self.blocks(W):
+
+        def sums(block: Block) -> tuple[float]:
+            Z, codes, v = block
             own, level, _ = self._rows(Z, codes, v, B, b0)
-            found += float(self._mixed(own, level, scale) @ v)
-        return found / self.weight
+            return (float(self._mixed(own, level, scale) @ v),)
+
+        return float(sum(found for (found,) in self._each(sums, W))) / self.weight
 
     def _all_weights(self) -> FloatArray:
         return np.zeros(0)
@@ -296,10 +297,12 @@ class MemoryRows(LikelihoodRows):
                 finally:
                     self._pool = None
 
-    def _each(self, sums: Callable[[Block], Any], blocks: Iterable[Block]) -> Iterable[Any]:
-        return super()._each(sums, blocks) if self._pool is None else self._pool.map(sums, blocks)
+    def _each(self, sums: Callable[[Block], Any], W: IntArray) -> Iterable[Any]:
+        blocks = self.blocks(W)
+        return map(sums, blocks) if self._pool is None else self._pool.map(sums, blocks)
 
-    def blocks(self, W: IntArray) -> Iterator[Block]:  # noqa: D102
+    def blocks(self, W: IntArray) -> Iterator[Block]:
+        """Yield the columns W, codes and weights of some rows after the other."""
         n, m, Z = len(self.v), len(W), self.of(W)
         if is_sparse(Z):
             yield Z, self.codes, self.v
@@ -352,27 +355,6 @@ class MemoryRows(LikelihoodRows):
     def correlate(self, point: LikelihoodPoint) -> FloatArray:
         """Return the mean products of all columns with observed minus fitted, (T, p)."""
         return self.columns.correlate(point.residual.T).T / self.weight
-
-
-class ChunkedRows(LikelihoodRows):
-    """Rows that are read again for every sum: ``again()`` yields ``(X, codes, v)``."""
-
-    def __init__(
-        self,
-        again: Callable[[], Iterable[tuple[FloatArray, IntArray, Any]]],
-        shift: FloatArray,
-        factor: FloatArray,
-        K: int,
-        weight: float,
-        ordinary: float,
-    ) -> None:
-        super().__init__(K, weight, ordinary)
-        self._again, self.shift, self.factor = again, shift, factor
-
-    def blocks(self, W: IntArray) -> Iterator[Block]:  # noqa: D102
-        for X, codes, v in self._again():
-            Z = np.asfortranarray((X[:, W] - self.shift[W]) * self.factor[W])
-            yield Z, codes, np.ones(len(codes)) if v is None else v
 
 
 def _scores(Z: Any, B: FloatArray, b0: FloatArray) -> FloatArray:

@@ -18,7 +18,6 @@ from bottega.additive._penalized.bins import Binning, Ranges
 from bottega.additive._penalized.design import Design, is_scalar
 from bottega.additive._penalized.gaussian import DesignProducts, ResponseUnits, squares_of
 from bottega.additive._penalized.problem import Pass
-from bottega.additive._penalized.sums import AddedSums
 from bottega.additive._terms.bases import CurveBasis, PlateBasis
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.build import Building, build_blocks
@@ -26,6 +25,7 @@ from bottega.additive._terms.facts import ColumnFacts
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.additive._terms.sums import RowSums, binned_sets
 from bottega.basis.spline_functions import even_knots
+from bottega.core.added_sums import AddedSums
 from bottega.core.errors import BottegaError, DataWarning
 from bottega.core.typing import FloatArray
 from bottega.data.mixed_inputs import MixedInputs

@@ -10,7 +10,8 @@ import numpy as np
 from bottega.additive._penalized.design import CodedRows, Design
 from bottega.additive._penalized.problem import LeftOut, Pass, RowProblem, Working
 from bottega.additive._penalized.state import Quadratic
-from bottega.additive._penalized.sums import AddedSums, RowCounts, merged_over
+from bottega.additive._penalized.sums import RowCounts, merged_over
+from bottega.core.added_sums import AddedSums
 from bottega.core.families import GAUSSIAN
 from bottega.core.typing import FloatArray
 

@@ -14,7 +14,8 @@ from typing import Any, Protocol, Self
 import numpy as np
 
 from bottega.additive._penalized.design import CodedRows, Design
-from bottega.additive._penalized.sums import AddedSums, RowCounts, merged_over, summed
+from bottega.additive._penalized.sums import RowCounts, merged_over, summed
+from bottega.core.added_sums import AddedSums
 from bottega.core.families import Family
 from bottega.core.typing import FloatArray
 

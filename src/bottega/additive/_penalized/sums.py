@@ -11,28 +11,11 @@ from typing import Any, Self
 import numpy as np
 
 from bottega.additive._penalized.design import CodedRows
+from bottega.core.added_sums import AddedSums
 from bottega.core.parts import of_blocks
 from bottega.core.rows import are_counts
 
-__all__ = ["AddedSums", "RowCounts", "merged_over", "summed"]
-
-
-@dataclass(frozen=True)
-class AddedSums:
-    """Numbers and arrays of a part of the rows, which add up."""
-
-    values: tuple[Any, ...]
-
-    def merge(self, other: Self) -> Self:
-        """Take in another part."""
-        found = []
-        for mine, theirs in zip(self.values, other.values, strict=True):
-            if isinstance(mine, np.ndarray):
-                mine += theirs  # in place: matrices may be large
-                found.append(mine)
-            else:
-                found.append(mine + theirs)
-        return type(self)(tuple(found))
+__all__ = ["RowCounts", "merged_over", "summed"]
 
 
 @dataclass

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from bottega.additive._penalized.sums import AddedSums
 from bottega.additive._terms.resolve import PlacedTerm
 from bottega.additive.terms import FactorTerm
+from bottega.core.added_sums import AddedSums
 from bottega.core.typing import FloatArray
 from bottega.data.mixed_inputs import MixedInputs
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from bottega.additive._penalized.bins import Binning
-from bottega.additive._penalized.sums import AddedSums
 from bottega.additive._terms.blocks import Block
 from bottega.additive._terms.resolve import PlacedTerm
+from bottega.core.added_sums import AddedSums
 from bottega.core.rows import split_rows
 from bottega.core.typing import FloatArray
 

@@ -12,7 +12,13 @@ from bottega.classify._generative.robust import robust_moments
 from bottega.classify._generative.selection import forward_selection
 from bottega.classify._generative.shrinkage import ledoit_wolf, oracle_approximating
 from bottega.classify._generative.stream import StreamedClasses
-from bottega.classify._generative.walk import GaussianWork, NormalClasses, Scorer, standard_frame
+from bottega.classify._generative.walk import (
+    GaussianWork,
+    NormalClasses,
+    Scorer,
+    no_rows,
+    standard_frame,
+)
 from bottega.classify._generative.within_classes import WithinClasses, decomposed
 from bottega.core.errors import DataWarning, InputError, ParameterError, warn_caller
 from bottega.core.matrix_columns import beyond_encoding
@@ -50,14 +56,14 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         moments = work.moments
         center, scale, varies = standard_frame(moments)
         if self.covariance == "robust" and varies.any():
-            work.moments = moments = robust_moments(moments, work.blocks, varies)
+            work.moments = moments = robust_moments(moments, work.reduce, varies)
             center, scale, varies = standard_frame(moments)
         used = varies & self._selected(moments)
         V, values = decomposed(moments, scale, used, work.rows if self._by_moments else None)
         mean = (moments.mean[moments.count > 0] - center) / scale
         formula = None
         if self.shrinkage == "ledoit_wolf":
-            formula = ledoit_wolf(moments, used, work.blocks()) if used.any() else 1.0
+            formula = ledoit_wolf(moments, used, work.reduce) if used.any() else 1.0
         elif self.shrinkage == "oas":
             formula = oracle_approximating(values, int(used.sum()), float(moments.weight.sum()))
         return WithinClasses(center, scale, varies, used, V, values, mean, formula)
@@ -171,7 +177,7 @@ class CommonCovariance(NormalClasses, StreamedClasses):
         K = len(self.classes_)
         new = class_moments(rows.X, rows.y, rows.weight, K, pooled=True)
         moments = new if first else deepcopy(self._statistics_so_far).merge(new)
-        work = GaussianWork(moments, lambda: ())
+        work = GaussianWork(moments, no_rows)
         found = work.solved = self._solved(work)
         value: Any = self.shrinkage
         if isinstance(value, str):

@@ -5,8 +5,10 @@ shape for all classes: a row at Mahalanobis distance :math:`d` from its class co
 :math:`(\nu + p) / (\nu + d^2)` times. The covariance is scaled to be right for normal rows.
 """
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from scipy import optimize, stats
@@ -22,14 +24,27 @@ DEGREES = 5.0
 _MOST = 200
 _TOLERANCE = 1e-9  # change of means and covariance, against unit variances
 
-Blocks = Callable[[], Iterable[tuple[FloatArray, Any, Any]]]
+
+@dataclass
+class _Reweighed:
+    """Moments of rows that count less the farther they are, and the sum of their weights."""
+
+    moments: ClassMoments
+    weight: float
+
+    def merge(self, other: Self) -> Self:
+        self.moments.merge(other.moments)
+        self.weight += other.weight
+        return self
 
 
-def robust_moments(start: ClassMoments, blocks: Blocks, kept: Any) -> ClassMoments:
+def robust_moments(
+    start: ClassMoments, reduce: Callable[[Callable[..., Any]], Any], kept: Any
+) -> ClassMoments:
     """Return moments with robust means, and a scatter that gives a robust covariance.
 
-    `start` are the plain moments, `blocks` gives inputs, codes of classes and weights, each time it
-    is called; `kept` are the columns that vary within classes.
+    `start` are the plain moments, `reduce` gives what a function makes of inputs, codes of classes
+    and weights, merged over all rows; `kept` are the columns that vary within classes.
     """
     K, _ = start.mean.shape
     p = int(np.sum(kept))
@@ -37,18 +52,9 @@ def robust_moments(start: ClassMoments, blocks: Blocks, kept: Any) -> ClassMomen
     mean = start.mean[:, kept] / scale
     shape = start.within()[np.ix_(kept, kept)] / np.outer(scale, scale) / start.divisor()
     for _ in range(_MOST):
-        moments, counted = ClassMoments(K, p, pooled=True), 0.0
-        root = whitened(shape)[0]
-        for X, y, w in blocks():
-            for part in row_blocks(len(X), p):
-                Z = np.clip(X[part][:, kept] / scale, -FAR, FAR)
-                U = (Z - mean[y[part]]) @ root
-                given = 1.0 if w is None else w[part]
-                v = given * (DEGREES + p) / (DEGREES + np.einsum("ij,ij->i", U, U))
-                moments.update(Z, y[part], np.maximum(v, 1e-250))
-                counted += float(v.sum())
+        found = reduce(partial(_reweighed, K, kept, scale, mean, whitened(shape)[0]))
         # Divided by the weights of the rows, not their number: the same limit, reached sooner.
-        new, new_mean = moments.within() / counted, moments.mean
+        new, new_mean = found.moments.within() / found.weight, found.moments.mean
         unit = np.sqrt(np.diag(new))
         moved = np.abs(new_mean - mean)[start.count > 0] / unit
         change = max(np.max(np.abs(new - shape) / np.outer(unit, unit)), np.max(moved))
@@ -61,12 +67,28 @@ def robust_moments(start: ClassMoments, blocks: Blocks, kept: Any) -> ClassMomen
             "against unit variances); look at the rows with the largest outlier_score.",
             ConvergenceWarning,
         )
-    found = ClassMoments(K, len(kept), pooled=True)
-    found.count, found.weight = start.count, start.weight
-    found.mean = start.mean.copy()
-    found.mean[:, kept] = mean * scale
-    normal = shape / _at_normal_rows(p) * np.outer(scale, scale) * found.divisor()
-    found.scatter[0][np.ix_(kept, kept)] = normal
+    moments = ClassMoments(K, len(kept), pooled=True)
+    moments.count, moments.weight = start.count, start.weight
+    moments.mean = start.mean.copy()
+    moments.mean[:, kept] = mean * scale
+    normal = shape / _at_normal_rows(p) * np.outer(scale, scale) * moments.divisor()
+    moments.scatter[0][np.ix_(kept, kept)] = normal
+    return moments
+
+
+def _reweighed(
+    K: int, kept: Any, scale: FloatArray, mean: FloatArray, root: FloatArray,
+    X: FloatArray, y: Any, w: Any,
+) -> _Reweighed:  # fmt: skip
+    p = len(scale)
+    found = _Reweighed(ClassMoments(K, p, pooled=True), 0.0)
+    for part in row_blocks(len(X), p):
+        Z = np.clip(X[part][:, kept] / scale, -FAR, FAR)
+        U = (Z - mean[y[part]]) @ root
+        given = 1.0 if w is None else w[part]
+        v = given * (DEGREES + p) / (DEGREES + np.einsum("ij,ij->i", U, U))
+        found.moments.update(Z, y[part], np.maximum(v, 1e-250))
+        found.weight += float(v.sum())
     return found
 
 

@@ -1,11 +1,12 @@
 """How far a covariance is drawn towards its diagonal: formulas, instead of a path."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from bottega.classify._generative.moments import ClassMoments, row_blocks
+from bottega.core.added_sums import AddedSums
 from bottega.core.typing import FloatArray
 
 __all__ = ["ledoit_wolf", "oracle_approximating"]
@@ -29,24 +30,29 @@ def oracle_approximating(values: FloatArray, p: int, n: float) -> float:
 
 
 def ledoit_wolf(
-    moments: ClassMoments, kept: Any, blocks: Iterable[tuple[FloatArray, Any, Any]]
+    moments: ClassMoments, kept: Any, reduce: Callable[[Callable[..., Any]], Any]
 ) -> float:
     """Return the intensity of Ledoit and Wolf (2004), from one more pass over the rows.
 
     Columns are centred within their class and have unit variance (divisor n) within classes; `kept`
-    are those that vary. `blocks` are inputs, codes of classes and weights.
+    are those that vary. `reduce` gives what a function makes of inputs, codes of classes and
+    weights, merged over all rows.
     """
     weight = float(moments.weight.sum())
     within = moments.within()[np.ix_(kept, kept)] / weight
     scale = np.sqrt(np.diag(within))
     correlation = within / np.outer(scale, scale)
     means = moments.mean[:, kept] / scale
-    fourth = 0.0
-    for X, y, w in blocks:
+
+    def fourth_moments(X: FloatArray, y: Any, w: Any) -> AddedSums:
+        total = 0.0
         for part in row_blocks(len(X), len(scale)):
             Z = X[part][:, kept] / scale - means[y[part]]
             square = np.einsum("ij,ij->i", Z, Z) ** 2
-            fourth += float(square.sum() if w is None else w[part] @ square)
+            total += float(square.sum() if w is None else w[part] @ square)
+        return AddedSums((total,))
+
+    (fourth,) = reduce(fourth_moments).values
     size = float(np.sum(correlation**2))
     distance = size - len(scale)  # from the identity
     noise = (fourth / weight - size) / weight

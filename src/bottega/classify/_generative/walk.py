@@ -1,7 +1,7 @@
 """The path of classifiers with normal classes: every setting from one decomposition of moments."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral
@@ -13,6 +13,7 @@ from bottega.classify._generative.base import Generative, checked_priors, normal
 from bottega.classify._generative.gaussian import Gaussians
 from bottega.classify._generative.held_out import FoldedClasses
 from bottega.classify._generative.moments import ClassMoments, class_moments, row_blocks
+from bottega.core.added_sums import AddedSums
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.classes import check_classes, decided
@@ -27,9 +28,11 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
 from bottega.core.validate import check_columns
 
-__all__ = ["GaussianWork", "NormalClasses", "Scorer", "standard_frame"]
+__all__ = ["GaussianWork", "NormalClasses", "Reduce", "Scorer", "no_rows", "standard_frame"]
 
 Scorer = Callable[[FloatArray], FloatArray]  # rows to scores: (m, settings, classes that were seen)
+
+Reduce = Callable[[Callable[..., Any]], Any]
 
 _MOST = 2**24  # numbers in the moments of all folds
 _EXACT = 1e-26  # variance against the squared mean of a column that is constant but for rounding
@@ -39,15 +42,24 @@ _EXACT = 1e-26  # variance against the squared mean of a column that is constant
 class GaussianWork:
     """Moments of the classes, what was made of them, and the rows they came from.
 
-    `blocks` gives inputs, codes and weights, each time it is called; `folds` the moments of the
-    folds of chunks, and what gives their rows with their folds.
+    `reduce` gives what a function makes of inputs, codes and weights, merged over all rows; `folds`
+    are the moments of the folds of chunks, and what does so for rows with their folds.
     """
 
     moments: ClassMoments
-    blocks: Callable[[], Iterable[tuple[FloatArray, IntArray, Any]]]
+    reduce: Reduce
     rows: Rows | None = None
     folds: Any = None
     solved: Any = field(default=None)
+
+
+def no_rows(function: Callable[..., Any]) -> Any:
+    """Refuse a pass over rows: they are gone."""
+    raise AssertionError(f"{function} wants rows that are not kept")
+
+
+def _over(chunks: CheckedChunks, function: Callable[..., Any]) -> Any:
+    return chunks.reduce(lambda X, codes, w, _: function(X, codes, w))
 
 
 def standard_frame(moments: ClassMoments) -> tuple[FloatArray, FloatArray, BoolArray]:
@@ -100,7 +112,7 @@ class NormalClasses(Chunked, Generative, Tuned):
         check_classes(self.classes_)
         X, y, w = rows.X, rows.y, rows.weight
         moments = class_moments(X, y, w, len(self.classes_), pooled=self._pooled)
-        return self._worked(GaussianWork(moments, lambda: [(X, y, w)], rows))
+        return self._worked(GaussianWork(moments, lambda function: function(X, y, w), rows))
 
     def _worked(self, work: GaussianWork) -> GaussianWork:
         work.solved = self._solved(work)
@@ -127,11 +139,12 @@ class NormalClasses(Chunked, Generative, Tuned):
         check_classes(self.classes_)
         folds = None
         if len(statistics.parts) > 1:
-            folds = statistics, partial(chunks.dealt, len(statistics.parts))
-        return self._worked(GaussianWork(statistics.total(), lambda: chunks, folds=folds))
+            folds = statistics, partial(chunks.reduce, folds=len(statistics.parts))
+        reduce = partial(_over, chunks)
+        return self._worked(GaussianWork(statistics.total(), reduce, folds=folds))
 
     def _folds_in_memory(self, work: GaussianWork) -> Any:
-        """Return moments of the folds of rows in memory, and what yields the rows with their folds.
+        """Return moments of the folds of rows in memory, and what passes over the folded rows.
 
         None where core holds the rows out: where folds are given, moments do not suffice, or those
         of wide tables would take more memory or time than the rows.
@@ -145,7 +158,7 @@ class NormalClasses(Chunked, Generative, Tuned):
         fold = fold_of_rows(folds, len(rows))
         X, y, w, K = rows.X, rows.y, rows.weight, len(self.classes_)
         parts = FoldedClasses(X, y, w, K, pooled=self._pooled, count=len(folds), fold=fold)
-        return parts, lambda: [(X, y, w, fold)]
+        return parts, lambda function: function(X, y, w, fold)
 
     def _path(self, work: GaussianWork, values: Any, loss: Loss | None) -> Path:
         settings = self._settings(work, values)
@@ -163,26 +176,33 @@ class NormalClasses(Chunked, Generative, Tuned):
 
     def _judged(self, folds: Any, settings: Any, loss: Loss) -> dict[str, Any]:
         """Return the cross-validated error of each setting, by one more pass over the rows."""
-        parts, blocks = folds
+        parts, reduce = folds
 
         def predictor(moments: ClassMoments | None) -> Any:
             if moments is None:
                 return None
-            work = self._worked(GaussianWork(moments, lambda: ()))
+            work = self._worked(GaussianWork(moments, no_rows))
             return partial(self._predict_block, self._scorer(work, settings), work, loss.method)
 
         predictors = [predictor(moments) for moments in parts.training()]
-        errors = judge_held_out(blocks(), predictors, loss)
+        errors = judge_held_out(reduce, predictors, loss)
         return {"estimate": "cv", "loss": loss.title, **errors}
 
     def _training_error(self, work: GaussianWork, settings: Any) -> FloatArray:
-        wrong, weight, score = np.zeros(len(settings)), 0.0, self._scorer(work, settings)
-        for X, y, w in work.blocks():
-            for part in row_blocks(len(X), X.shape[1]):
-                missed = self._predict_block(score, work, "predict", X[part]) != y[part, None]
-                wrong += missed.sum(axis=0) if w is None else w[part] @ missed
-                weight += len(missed) if w is None else float(w[part].sum())
-        return wrong / weight
+        missed = partial(self._missed, self._scorer(work, settings), work, len(settings))
+        wrong, weight = work.reduce(missed).values
+        return np.asarray(wrong / weight)
+
+    def _missed(
+        self, score: Scorer, work: GaussianWork, count: int, X: Any, y: Any, w: Any
+    ) -> AddedSums:
+        """Return the weight of the rows that each setting misclassifies, and of all."""
+        wrong, weight = np.zeros(count), 0.0
+        for part in row_blocks(len(X), X.shape[1]):
+            missed = self._predict_block(score, work, "predict", X[part]) != y[part, None]
+            wrong += missed.sum(axis=0) if w is None else w[part] @ missed
+            weight += len(missed) if w is None else float(w[part].sum())
+        return AddedSums((wrong, weight))
 
     def _predictions(
         self, work: GaussianWork, settings: Sequence[Mapping[str, Any]], X_new: Any, method: str

@@ -1,11 +1,11 @@
 """Rows that come in chunks, prepared for logistic regression: sums that are made anew each step."""
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
-from bottega.classify._logistic.held_rows import ChunkRows, HeldRows
+from bottega.classify._logistic.chunked_rows import ChunkedRows, UsedRows
 from bottega.classify._logistic.work import LikelihoodWork, LogisticDescent, PreparedLikelihood
 from bottega.core.chunks import CheckedChunks
 from bottega.core.class_factors import class_factors
@@ -81,16 +81,18 @@ class ChunkedLikelihood(LikelihoodWork):
         number = np.searchsorted(present, np.arange(len(each)))
 
         count = sum(one.count for one in each)
-        used = ChunkRows(self.folds, part, self.factor, number)
-        rows = HeldRows(self.chunks, used, shift, factor, len(present), weight, weight / count)
+        used = UsedRows(self.folds, part, self.factor, number)
+        rows = ChunkedRows(self.chunks, used, shift, factor, len(present), weight, weight / count)
         scaling = np.zeros_like(mean), np.where(constant, 0.0, 1.0), constant
         settings: Any = {"l1_ratio": descent.l1_ratio, "fit_intercept": descent.fit_intercept}
         problem = LogisticProblem(rows, weights[present] / weight, scaling, **settings)
         return PreparedLikelihood(problem, present, shift, factor)
 
-    def blocks(self) -> Iterable[tuple[Any, IntArray, Any]]:
-        for X, codes, w in self.chunks:
-            yield X, codes, self.factor[codes] * (1.0 if w is None else w)
+    def reduce(self, function: Callable[..., Any]) -> Any:
+        factor = self.factor
+        return self.chunks.reduce(
+            lambda X, codes, w, _: function(X, codes, factor[codes] * (1.0 if w is None else w))
+        )
 
 
 def _pooled(each: list[Moments], weights: FloatArray) -> tuple[FloatArray, FloatArray]:

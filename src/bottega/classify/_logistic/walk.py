@@ -8,9 +8,10 @@ import numpy as np
 
 from bottega.classify._logistic.chunked import ChunkedLikelihood
 from bottega.classify._logistic.work import LogisticDescent, MemoryLikelihood
+from bottega.core.added_sums import AddedSums
 from bottega.core.classes import TIE, decided
 from bottega.core.folds import Fold
-from bottega.core.judge import LossSums, judged_path, row_losses
+from bottega.core.judge import judge_held_out, judged_path, row_losses
 from bottega.core.losses import Loss
 from bottega.core.parallel import in_threads
 from bottega.core.path import Path
@@ -97,11 +98,14 @@ def _spread(scores: FloatArray, present: IntArray, K: int, method: str) -> Array
 
 def train_errors(work: Works, found: LogisticSolution, K: int) -> FloatArray:
     """Return the share of rows that each fit misclassifies."""
-    wrong = np.zeros(len(found.alphas))
-    for X, codes, w in work.blocks():
+
+    def missed(X: Any, codes: IntArray, w: Any) -> AddedSums:
         guess = predicted(X, found, np.arange(K), K, "predict")
-        wrong += np.tensordot(np.ones(len(codes)) if w is None else w, guess != codes[:, None], 1)
-    return wrong / work.weight
+        weight = np.ones(len(codes)) if w is None else w
+        return AddedSums((np.tensordot(weight, guess != codes[:, None], 1),))
+
+    (wrong,) = work.reduce(missed).values
+    return np.asarray(wrong / work.weight)
 
 
 def judge_folds(
@@ -147,26 +151,30 @@ def judge_chunks(
     work: ChunkedLikelihood, descent: LogisticDescent, alphas: FloatArray, loss: Loss, K: int
 ) -> dict[str, Any]:
     """Return error, standard error and fold errors of a path over rows in chunks."""
-    fits = [work.without(descent, alphas, f, descent.tol) for f in range(work.folds)]
-    sums, total, weight = LossSums(), np.zeros((work.folds, len(alphas))), np.zeros(work.folds)
-    for X, codes, w, fold in work.chunks.dealt(work.folds):
-        assert fold is not None
-        v = work.factor[codes] * (1.0 if w is None else w)
-        for f in np.unique(fold):
-            here = fold == f
-            if fits[f] is None:
-                others = np.delete(np.arange(work.folds), f)
-                left = [any(work.moments.parts[g][k].count for g in others) for k in range(K)]
-                present, found = np.flatnonzero(left), None
-            else:
-                present, found = fits[f]
-            guess = predicted(X[here], found, present, K, loss.method)
-            guess = np.broadcast_to(guess, (len(guess), len(alphas), *guess.shape[2:]))
-            losses = row_losses(loss, codes[here], guess)
-            sums.update(losses, v[here])
-            total[f] += v[here] @ losses
-            weight[f] += v[here].sum()
-    error, error_se = total.sum(axis=0) / weight.sum(), sums.mean_and_se()[1]
-    used = weight > 0
-    fold_error = total[used] / weight[used, None]
-    return {"error": error, "error_se": error_se, "fold_error": fold_error, "estimate": "cv"}
+
+    def predictor(f: int) -> Callable[[Any], Array]:
+        fit: Any = work.without(descent, alphas, f, descent.tol)
+        if fit is None:  # of one class at most
+            others = np.delete(np.arange(work.folds), f)
+            left = [any(work.moments.parts[g][k].count for g in others) for k in range(K)]
+            fit = np.flatnonzero(left), None
+        present, found = fit
+
+        def guess(X: Any) -> Array:
+            made = predicted(X, found, present, K, loss.method)
+            return np.broadcast_to(made, (len(made), len(alphas), *made.shape[2:]))
+
+        return guess
+
+    factor = work.factor
+
+    def reduce(function: Callable[..., Any]) -> Any:
+        return work.chunks.reduce(
+            lambda X, codes, w, fold: function(
+                X, codes, factor[codes] * (1.0 if w is None else w), fold
+            ),
+            work.folds,
+        )
+
+    judged = judge_held_out(reduce, [predictor(f) for f in range(work.folds)], loss)
+    return judged | {"estimate": "cv"}

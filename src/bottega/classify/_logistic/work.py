@@ -1,7 +1,7 @@
 """Rows prepared for logistic regression: fits at any penalties, on all rows and without folds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,8 +83,8 @@ class LikelihoodWork(ABC):
         """Return the problem of all rows, or of a part; None where there is one class only."""
 
     @abstractmethod
-    def blocks(self) -> Iterable[tuple[Any, IntArray, Any]]:
-        """Yield inputs, codes and weights."""
+    def reduce(self, function: Callable[..., Any]) -> Any:
+        """Return what a function makes of inputs, codes and weights, merged over all rows."""
 
     @property
     def null_deviance(self) -> float:
@@ -221,9 +221,9 @@ class MemoryLikelihood(LikelihoodWork):
         n, p = self.rows.X.shape
         return p > n and (n <= _MOST_SPARSE or not is_sparse(self.rows.X))
 
-    def blocks(self) -> Iterable[tuple[Any, IntArray, Any]]:
-        """Yield inputs, codes and weights."""
-        return [(self.rows.X, self.rows.y, self.rows.weight)]
+    def reduce(self, function: Callable[..., Any]) -> Any:
+        """Return what a function makes of inputs, codes and weights."""
+        return function(self.rows.X, self.rows.y, self.rows.weight)
 
 
 def _near(problem: LogisticProblem, alpha: float) -> Any:

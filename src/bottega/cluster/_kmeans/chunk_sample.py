@@ -1,5 +1,6 @@
 """What one pass over rows in chunks tells: a sample of them, their scale, and their number."""
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any, Self
 
@@ -48,22 +49,17 @@ class ChunkSample:
     weighted : bool
         Whether any chunk had weights.
     sizes : list of int
-        Rows of each part of the source; one number where it was not passed over in parts.
+        Rows of each part of the source; empty where it was not passed over in parts.
     """
 
     def __init__(self, limit: _KeyLimit | None = None) -> None:
         self.count, self.mass = 0, 0.0
         self._columns: FloatArray = np.empty((2, 0))
         self.weighted = False
-        self._sizes: list[int] = []
+        self.sizes: list[int] = []
         self._limit = _KeyLimit() if limit is None else limit
         self._most = 0
         self._rows: list[tuple[FloatArray, FloatArray, Any]] = []  # X, w and keys
-
-    @property
-    def sizes(self) -> list[int]:
-        """Rows of each part of the source."""
-        return self._sizes or [self.count]
 
     @property
     def mean(self) -> FloatArray:
@@ -99,6 +95,7 @@ class ChunkSample:
 
     def merge(self, other: Self) -> Self:
         """Take in the sample of other rows."""
+        self.sizes = [*self.sizes, *other.sizes]
         if not other.count:
             return self
         if not self.count:
@@ -166,24 +163,28 @@ class ChunkSample:
 def sample_chunks(checked: CheckedChunks) -> ChunkSample | None:
     """Return what one pass over all chunks tells, its parts side by side; None without rows."""
     limit = _KeyLimit()
-    parts = checked.parts()
-    if len(parts) == 1:
-        found: ChunkSample | None = of_blocks(partial(_of_block, limit), checked)
-        return found
+    of_part = partial(_of_part, limit)
+    if checked.are_held:
+        total = checked.reduce_held(of_part)
+    else:
+        parts = checked.parts()
+        if len(parts) == 1:
+            found: ChunkSample | None = of_blocks(partial(_of_block, limit), checked)
+            return found
+        total = ChunkSample(limit)
+        for sample in answers_in_turn(of_part, parts):
+            total.merge(sample)
+    count = 0 if total is None else total.count
+    checked.take_count(count)
+    return total if count else None
 
-    def of_part(part: CheckedChunks) -> ChunkSample:
-        sample = ChunkSample(limit)
-        for X, y, w in part:
-            sample.update(X, y, w)
-        return sample
 
-    total, sizes = ChunkSample(limit), []
-    for sample in answers_in_turn(of_part, parts):
-        sizes.append(sample.count)
-        total.merge(sample)
-    total._sizes = sizes
-    checked.take_count(total.count)
-    return total if total.count else None
+def _of_part(limit: _KeyLimit, part: Iterable[Any]) -> ChunkSample:
+    sample = ChunkSample(limit)
+    for X, y, w in part:
+        sample.update(X, y, w)
+    sample.sizes = [sample.count]
+    return sample
 
 
 def _of_block(limit: _KeyLimit, X: Any, y: Any, w: Any) -> ChunkSample:

@@ -69,11 +69,15 @@ class FarRow:
 
 
 class _Passes:
-    """The state between passes: labels and bounds of the rows, for as many as are kept."""
+    """The state between passes: labels and bounds of the rows, for as many as are kept.
+
+    Of rows that other processes pass over none are: the work on all rows is shared instead.
+    """
 
     def __init__(self, source: BlockSource, K: int, *, kept: int = _KEPT) -> None:
         self.source, self.K = source, K
-        self.kept = min(source.n, kept)
+        self.kept = 0 if source.elsewhere else min(source.n, kept)
+        self._to_come = source.elsewhere and source.n <= kept  # labels, with the last pass
         # The first pass fills them, in its threads: new memory takes time.
         self.label: Any = np.empty(self.kept, dtype=np.int32)
         self.upper, self.lower = np.empty((2, self.kept), dtype=np.float32)
@@ -163,15 +167,18 @@ class _Passes:
         Labels are those of the nearest centres afterwards.
         """
 
-        def of(part: RowPart) -> tuple[float, IntArray]:
+        def of(part: RowPart) -> tuple[float, IntArray, Any]:
             label = self._assign(part, to)[1]
             far = np.empty(len(part))
             own_distances(part.X, self.source.scaling.shift, to.C, label, far)
             total = float(part.w @ far) if len(part.w) else float(far.sum())
-            return total, np.bincount(label, minlength=self.K)
+            count = np.bincount(label, minlength=self.K)
+            return total, count, label if self._to_come else None
 
-        found = list(self.source.passed(of))
-        return sum(one for one, _ in found), np.sum([count for _, count in found], axis=0)
+        totals, counts, labels = zip(*self.source.passed(of), strict=True)
+        if self._to_come:
+            self.label = np.concatenate(labels)
+        return sum(totals), np.sum(counts, axis=0)
 
 
 def lloyd(
@@ -252,7 +259,7 @@ def lloyd(
     inertia, count = passes.inertia(to)
     return Clustering(
         centers=C + shift,
-        labels=passes.label if passes.kept == source.n else None,
+        labels=passes.label if len(passes.label) == source.n else None,
         inertia=inertia,
         n_iter=n_iter,
         converged=converged,

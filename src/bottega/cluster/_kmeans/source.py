@@ -1,7 +1,7 @@
 """The rows that k-means passes over again and again: an array, or chunks larger than memory."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
@@ -75,6 +75,7 @@ class BlockSource(ABC):
     n: int
     p: int
     scaling: RowScale
+    elsewhere = False  # whether other processes pass over the rows, and keep nothing of their own
     numbers_at_once: ClassVar[int]  # sums do not depend on the number of threads
 
     @abstractmethod
@@ -171,7 +172,8 @@ class ChunkSource(BlockSource):
     Parameters
     ----------
     checked : CheckedChunks
-        The rows. Their parts are read and worked on side by side.
+        The rows. Their parts are read and worked on side by side, by threads or by the processes
+        of an engine.
     sizes : sequence of int
         How many rows of each part count; one number: the rows are passed over as one part.
     change : callable
@@ -191,7 +193,9 @@ class ChunkSource(BlockSource):
     ) -> None:
         self.n, self.p = sum(sizes), checked.n_features
         self._checked, self._change = checked, change
-        self._parts = [checked] if len(sizes) == 1 else checked.parts()
+        self.elsewhere = checked.are_held
+        whole = self.elsewhere or len(sizes) == 1
+        self._parts: Sequence[CheckedChunks] = [checked] if whole else checked.parts()
         self._starts = [0, *accumulate(sizes)]
         checked.take_count(self.n)
         is_known = isinstance(scaling, RowScale)
@@ -199,28 +203,43 @@ class ChunkSource(BlockSource):
 
     def passed(self, work: Callable[[RowPart], Any]) -> Iterator[Any]:
         """Yield what `work` makes of the parts of all rows, in their order."""
-        if len(self._parts) == 1:
-            answers = answers_in_turn(partial(self._of_block, work), self._placed(0))
+        if self.elsewhere:
+            numbers = range(len(self._starts) - 1)
+            answers = self._checked.map_held(partial(self._of_part, work), numbers)
+        elif len(self._parts) == 1:
+            blocks = self._placed(self._parts[0], 0)
+            answers = answers_in_turn(partial(self._of_block, work), blocks)
         else:
-            answers = answers_in_turn(partial(self._of_part, work), range(len(self._parts)))
+            answers = answers_in_turn(
+                lambda number: self._of_part(work, self._parts[number], number),
+                range(len(self._parts)),
+            )
         for found in answers:
             yield from found
 
-    def _of_part(self, work: Callable[[RowPart], Any], number: int) -> list[Any]:
+    def _of_part(self, work: Callable[[RowPart], Any], part: Iterable[Any], number: int) -> Any:
         """Return what `work` makes of the rows of a part."""
-        return [each for block in self._placed(number) for each in self._of_block(work, block)]
+        return [
+            each for block in self._placed(part, number) for each in self._of_block(work, block)
+        ]
 
-    def _placed(self, number: int) -> Iterator[tuple[int, FloatArray, FloatArray]]:
+    def _placed(
+        self, part: Iterable[Any], number: int
+    ) -> Iterator[tuple[int, FloatArray, FloatArray]]:
         """Yield the rows of a part that count, block by block, with the place of the first one."""
         start, stop = self._starts[number : number + 2]
-        for X, w in self._blocks(self._parts[number]):
+        for X, w in self._blocks(part):
             # Before the rows are used: they would take the places of others.
             self._checked.check_count(self.n + max(start + len(X) - stop, 0))
             yield start, X, w
             start += len(X)
         self._checked.check_count(self.n + start - stop)
 
-    def _blocks(self, part: CheckedChunks) -> Iterator[tuple[FloatArray, FloatArray]]:
+    def _blocks(self, part: Iterable[Any]) -> Iterator[tuple[FloatArray, FloatArray]]:
+        if not isinstance(part, CheckedChunks):  # a process keeps the rows, checked
+            for X, _, w in part:
+                yield self._change(X), NO_WEIGHTS if w is None else w
+            return
         names = part.names
         for chunk in part.given():
             X, _, w = parts_of(chunk)
@@ -232,3 +251,10 @@ class ChunkSource(BlockSource):
                 continue
             for X, _, w in part.of([chunk]):
                 yield self._change(X), NO_WEIGHTS if w is None else w
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_parts": ()}  # no rows
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._checked.take_count(self.n)

@@ -1,8 +1,9 @@
 """Where the rows come from: an array, or chunks that are read again for each pass."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial, reduce
+from itertools import accumulate
 from typing import Any, Self
 
 import numpy as np
@@ -12,9 +13,10 @@ from bottega.cluster._mixture.missing import sums_of_observed
 from bottega.cluster._mixture.parameters import MixtureParameters, MixtureUnits
 from bottega.cluster._mixture.sums import MixtureSums
 from bottega.core.chunks import CheckedChunks
+from bottega.core.dealt_parts import rows_of_part
 from bottega.core.errors import InputError
 from bottega.core.parallel import in_threads
-from bottega.core.typing import FloatArray
+from bottega.core.typing import FloatArray, IntArray
 
 __all__ = ["ColumnMoments", "MixtureChunks", "MixtureRows", "sample_places"]
 
@@ -190,15 +192,32 @@ class MixtureChunks:
 
     def sample(self) -> tuple[FloatArray, Any]:
         """Return the rows that a start is made from, with their weights."""
-        places = sample_places(self.n)
-        rows, weights, start, weighted = [], [], 0, False
-        for X, _, w in self.chunks:
-            here = places[(places >= start) & (places < start + len(X))] - start
-            rows.append(X[here])
-            weights.append(_counts(X, w, self.counted)[here])
-            weighted = weighted or w is not None
-            start += len(X)
+        pick = partial(_picked, sample_places(self.n), self.counted)
+        chunks = self.chunks
+        if chunks.are_held:
+            sizes = chunks.map_held(rows_of_part)
+            each = chunks.map_held(pick, [*accumulate(sizes, initial=0)][:-1])
+            found = [picked for part in each for picked in part]
+        else:
+            found = pick(chunks, 0)
+        weighted = any(weighted for _, _, weighted in found)
+        rows, weights, _ = zip(*found, strict=True)
         return np.concatenate(rows), np.concatenate(weights) if weighted else None
+
+
+def _picked(
+    places: IntArray, counted: float, part: Iterable[Any], start: int
+) -> list[tuple[FloatArray, FloatArray, bool]]:
+    """Return the rows at some places, their weights, and whether they had any, by chunk.
+
+    `start` is the place of the first row of the part.
+    """
+    found = []
+    for X, _, w in part:
+        here = places[(places >= start) & (places < start + len(X))] - start
+        found.append((X[here], _counts(X, w, counted)[here], w is not None))
+        start += len(X)
+    return found
 
 
 def _expected(

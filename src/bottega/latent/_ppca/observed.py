@@ -1,8 +1,7 @@
 """Rows with missing values, prepared for likelihoods of what was observed."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -17,7 +16,7 @@ from bottega.latent._ppca.latent_normal import LatentNormal, block_rows, posteri
 from bottega.latent._ppca.packed import places
 from bottega.latent._ppca.sums import LatentSums
 
-__all__ = ["ObservedRows", "PatternGroup", "column_means"]
+__all__ = ["ObservedMeans", "ObservedRows", "PatternGroup"]
 
 _PARTS = 8  # of the rows, which threads take one by one: sums do not depend on their number
 _THREADED = 200_000  # entries of a table from which threads pay
@@ -152,7 +151,7 @@ class ObservedRows:
         sums = _nothing(*model.W.shape)
         n = len(self.mask)
         for found in _in_parts(lambda part: self._of_rows(model, part), n, self.mask.size):
-            sums.add(found)
+            sums.merge(found)
         for group in self.groups:
             group.add_to(sums, model)
         sums.squares = self.squares
@@ -186,28 +185,35 @@ def _in_parts(task: Any, n: int, size: int) -> list[Any]:
     return in_threads(task, parts) if size >= _THREADED else [task(part) for part in parts]
 
 
-def column_means(blocks: Iterable[tuple[FloatArray, FloatArray | None]]) -> FloatArray:
-    """Return the mean of what is observed of each column, over blocks of rows and weights.
+@dataclass
+class ObservedMeans:
+    """Means of what is observed of each column, and the weights of it; NaN where nothing is."""
 
-    A column that is never observed has the mean NaN. The sums are about the first values observed.
-    """
-    shift: FloatArray = np.zeros(0)
-    total = np.zeros((2, 0))
-    for X, w in blocks:
-        if not len(shift):
-            shift, total = np.full(X.shape[1], np.nan), np.zeros((2, X.shape[1]))
-        unknown = np.flatnonzero(np.isnan(shift))
-        for j in unknown:
-            shift[j] = _first_observed(X[:, j])
+    mean: FloatArray
+    weight: FloatArray
+
+    @classmethod
+    def of(cls, X: FloatArray, w: FloatArray | None) -> Self:
+        """Return the means of rows; the sums are about the first values observed."""
+        shift = np.array([_first_observed(column) for column in X.T])
         weight = np.ones(0) if w is None else w
 
-        def add(part: slice, X: Any = X, weight: Any = weight, shift: Any = shift) -> FloatArray:
+        def add(part: slice) -> FloatArray:
             return column_sums(X[part], weight[part] if len(weight) else weight, shift)
 
-        for found in _in_parts(add, len(X), X.size):
-            total += found
-    with np.errstate(invalid="ignore"):
-        return np.asarray(shift + total[0] / total[1])
+        sums, total = sum(_in_parts(add, len(X), X.size), np.zeros((2, len(shift))))
+        with np.errstate(invalid="ignore"):
+            return cls(shift + sums / total, total)
+
+    def merge(self, other: Self) -> Self:
+        """Take in other rows."""
+        total = self.weight + other.weight
+        with np.errstate(invalid="ignore"):
+            both = self.mean + (other.mean - self.mean) * (other.weight / total)
+        only = np.where(self.weight > 0, self.mean, other.mean)
+        self.mean = np.where((self.weight > 0) & (other.weight > 0), both, only)
+        self.weight = total
+        return self
 
 
 def _first_observed(column: FloatArray) -> float:

@@ -1,7 +1,7 @@
 """What EM and the gradient need of the rows: sums over the posteriors of the latent variables."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -42,13 +42,14 @@ class LatentSums:
         """Sum of the weights of the rows."""
         return float(self.total[-1])
 
-    def add(self, other: "LatentSums") -> None:
+    def merge(self, other: Self) -> Self:
         """Take in the sums over other rows."""
         self.by_column += other.by_column
         self.cross += other.cross
         self.total += other.total
         self.log_likelihood += other.log_likelihood
         self.squares = self.squares + other.squares
+        return self
 
     def _systems(self) -> FloatArray:
         """Return the normal equations of each column's regression on (z, 1): (p, K + 1, K + 1)."""

@@ -1,12 +1,14 @@
 """What all numbers of components share: axes of complete rows, or rows with missing values."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from bottega.core.added_sums import AddedSums
+from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import DataWarning, InputError, warn_caller
 from bottega.core.moments import Moments
 from bottega.core.row_counts import as_counts, rows_of_weight
@@ -15,7 +17,7 @@ from bottega.core.typing import FloatArray
 from bottega.latent._ppca.ascent import climb_by_em, climb_by_gradient, climbed
 from bottega.latent._ppca.axes import PrincipalAxes
 from bottega.latent._ppca.latent_normal import LatentNormal
-from bottega.latent._ppca.observed import ObservedRows, column_means
+from bottega.latent._ppca.observed import ObservedMeans, ObservedRows
 from bottega.latent._ppca.sums import LatentSums
 from bottega.latent._reading.sizes import check_sizes
 from bottega.optimize.em import Ascent
@@ -72,16 +74,14 @@ class LatentWork:
         """Return the sums that EM and the gradient need, given a model about the centre."""
         if isinstance(self.source, ObservedRows):
             return self.source.expect(model)
-        total: LatentSums | None = None
-        for X, _, w in self.source:
-            weight = w if self.unit == 1 else self.unit * (np.ones(len(X)) if w is None else w)
-            found = ObservedRows(X, weight, self.center).expect(model)
-            if total is None:
-                total = found
-            else:
-                total.add(found)
-        assert total is not None
-        return total
+        unit, center = self.unit, self.center
+
+        def of_chunk(X: FloatArray, _y: Any, w: Any, _fold: Any) -> LatentSums:
+            weight = w if unit == 1 else unit * (np.ones(len(X)) if w is None else w)
+            return ObservedRows(X, weight, center).expect(model)
+
+        found: LatentSums = self.source.reduce(of_chunk)
+        return found
 
 
 def _spread_out(p: int, K: int) -> FloatArray:
@@ -103,7 +103,7 @@ def prepared(rows: Rows, owner: str, names: Sequence[str]) -> LatentWork:
             moments = Moments().update(X, w=w)
             axes, source = PrincipalAxes.of_moments(moments), ObservedRows.of_moments(moments)
         return LatentWork(_varying(axes, owner), True, source, axes.mean, len(X))
-    center = column_means([(X, w)])
+    center = ObservedMeans.of(X, w).mean
     _check_columns(center, owner, names)
     source = ObservedRows(X, w, center)
     empty = source.empty
@@ -118,7 +118,7 @@ def prepared(rows: Rows, owner: str, names: Sequence[str]) -> LatentWork:
 
 
 def prepared_chunks(
-    moments: Moments | None, chunks: Iterable[Any], owner: str, names: Sequence[str]
+    moments: Moments | None, chunks: CheckedChunks, owner: str, names: Sequence[str]
 ) -> LatentWork:
     """Return the prepared work of rows in chunks; `moments` are None where values are missing."""
     if moments is not None:
@@ -127,18 +127,15 @@ def prepared_chunks(
         axes = PrincipalAxes.of_moments(moments)
         source: Any = ObservedRows.of_moments(moments)
         return LatentWork(_varying(axes, owner), True, source, axes.mean, moments.count)
-    center = column_means((X, w) for X, _, w in chunks)
+    center = chunks.reduce(lambda X, _y, w, _fold: ObservedMeans.of(X, w)).mean
     _check_columns(center, owner, names)
-    p = len(center)
-    products, entries, weight = np.zeros((p, p)), np.zeros(p), 0.0
-    count = some = 0
-    for X, _, w in chunks:
-        found = ObservedRows(X, w, center)
-        more, seen, rows = found.together()
-        products, entries, weight = products + more, entries + seen, weight + rows
-        count += len(X)
+
+    def together(X: FloatArray, _y: Any, w: Any, _fold: Any) -> AddedSums:
         told = ~np.isnan(X).all(axis=1)
-        some += int(np.count_nonzero(told if w is None else told & (w > 0)))
+        some = np.count_nonzero(told if w is None else told & (w > 0))
+        return AddedSums((*ObservedRows(X, w, center).together(), len(X), int(some)))
+
+    products, entries, weight, count, some = chunks.reduce(together).values
     unit = rows_of_weight(weight, some) / weight
     axes = _pairwise_axes(center, products * unit, entries * unit, weight * unit)
     return LatentWork(_varying(axes, owner), False, chunks, center, count, unit)

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from bottega.core.added_sums import AddedSums
 from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.deal import MOST_ORDERED
@@ -24,6 +25,7 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray
 from bottega.core.validate import with_warning
 from bottega.linear._decomposition.centering import squeeze
+from bottega.linear._decomposition.leave_one_out import LeftOut, RowBlock
 from bottega.linear._decomposition.positive import (
     degrees_of_freedom,
     nonnegative_coef,
@@ -126,8 +128,7 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
             )
             return products
         y, w, each = problem.rows.y, problem.rows.weight, []
-        for block in problem.blocks():
-            each.append(block.residuals(problem.spectrum.rotated, lost))
+        problem.reduce(lambda block: each.append(block.residuals(problem.spectrum.rotated, lost)))
         residuals, room = (np.concatenate(parts) for parts in zip(*each, strict=True))
         # What the decomposition says about a row has more digits than its prediction.
         fitted = y - residuals.reshape(y.shape)
@@ -349,11 +350,14 @@ def _sums_of_chunks(
         products = problem.outside + (lost * rotated).T @ (lost * rotated)
         loo = np.diag(products).mean() / problem.centering.weight / (1 - df / n) ** 2
         return products, float(loo)
-    products, sums = np.zeros((len(problem.tss), len(problem.tss))), LossSums()
-    for block in problem.blocks():
+
+    def of_block(block: RowBlock) -> LeftOut:
         (residuals, room), w = block.residuals(rotated, lost), block.weight
-        products += (residuals if w is None else residuals * w[:, None]).T @ residuals
+        products = (residuals if w is None else residuals * w[:, None]).T @ residuals
         with np.errstate(divide="ignore", invalid="ignore"):
             left_out = residuals**2 / room[:, None] ** 2
-        sums.update(left_out.mean(axis=1, keepdims=True), w)
-    return products, float(sums.mean_and_se()[0][0])
+        losses = LossSums().update(left_out.mean(axis=1, keepdims=True), w)
+        return LeftOut(AddedSums((products,)), losses)
+
+    found: LeftOut = problem.reduce(of_block)
+    return found.sums.values[0], float(found.losses.mean_and_se()[0][0])

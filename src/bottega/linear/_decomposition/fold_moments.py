@@ -4,7 +4,7 @@ From the moments of the folds follow those of all rows, and those of every train
 need nothing else are cross-validated without going through the rows for each fold.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -16,7 +16,7 @@ from bottega.core.losses import Loss
 from bottega.core.moments import Moments
 from bottega.core.rows import split_rows
 from bottega.core.sparse import is_sparse
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import FloatArray
 from bottega.data.scatter import narrow_moments
 
 # Numbers in a block of rows: it and its centred copy stay in the cache.
@@ -70,19 +70,20 @@ class FoldMoments:
 
 
 def judge_linear(
-    blocks: Iterable[tuple[Any, Any, Any, IntArray]],
+    reduce: Callable[[Callable[..., Any]], Any],
     fits: Sequence[tuple[FloatArray, FloatArray] | None],
     loss: Loss,
 ) -> dict[str, FloatArray]:
     """Return error, error_se and fold_error of linear fits on the rows that their fold held out.
 
-    For each fold `fits` has the coefficients ``(m, p)`` or ``(m, q, p)`` and the intercepts of m
-    models; None for a fold without rows. Several responses count alike.
+    `reduce` is that of `judge_held_out`. For each fold `fits` has the coefficients ``(m, p)`` or
+    ``(m, q, p)`` and the intercepts of m models; None for a fold without rows. Several responses
+    count alike.
     """
     sizes = [fit[1].size for fit in fits if fit is not None]
     predictors = [None if fit is None else partial(_linear, *fit) for fit in fits]
     at_once = max(256, 2 * _BLOCK // max(sizes, default=1))
-    return judge_held_out(blocks, predictors, loss, at_once)
+    return judge_held_out(reduce, predictors, loss, at_once)
 
 
 def _linear(coef: FloatArray, intercept: FloatArray, X: Any) -> FloatArray:

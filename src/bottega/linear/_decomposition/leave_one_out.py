@@ -10,12 +10,13 @@ touches (the part of the row outside the column space) and of what alpha takes a
 so nothing cancels when alpha is small, and all alphas at once are two matrix products per block.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.added_sums import AddedSums
 from bottega.core.judge import LossSums
 from bottega.core.losses import SQUARED_ERROR, Loss
 from bottega.core.rows import split_rows
@@ -62,27 +63,47 @@ class LeaveOneOutErrors:
     rss: FloatArray  # (m, q)
 
 
+@dataclass
+class LeftOut:
+    """Sums over rows, and the losses of rows left out."""
+
+    sums: AddedSums
+    losses: LossSums
+
+    def merge(self, other: Self) -> Self:
+        """Take in other rows."""
+        self.sums = self.sums.merge(other.sums)
+        self.losses.merge(other.losses)
+        return self
+
+
 def leave_one_out(
-    blocks: Iterable[RowBlock],
+    reduce: Callable[[Callable[[RowBlock], Any]], Any],
     spectrum: Spectrum,
     alphas: FloatArray,
     loss: Loss = SQUARED_ERROR,
 ) -> LeaveOneOutErrors:
     """Return the exact leave-one-out error of the fit at each alpha.
 
-    Costs ``4 n r m`` operations in matrix products and never holds more than a block by m.
+    `reduce` gives what a function makes of the blocks of all rows, merged. Costs ``4 n r m``
+    operations in matrix products and never holds more than a block by m.
     """
     lost = spectrum.lost(alphas)
     q = spectrum.rotated.shape[1]
     pull = [lost * spectrum.rotated[:, [k]] for k in range(q)]
-    sums, outside = LossSums(), np.zeros(q)
-    # A row that alone spans a direction has no fit without it at alpha = 0: its error is infinite.
-    with np.errstate(divide="ignore", invalid="ignore"):
-        for whole in blocks:
-            outside += np.einsum("ij,ij->j", whole.outside, whole.outside)
+
+    def of_block(whole: RowBlock) -> LeftOut:
+        losses = LossSums()
+        # A row that alone spans a direction has no fit without it at alpha = 0: its error is
+        # infinite.
+        with np.errstate(divide="ignore", invalid="ignore"):
             for block in whole.split():
-                sums.update(_losses(block, lost, pull, loss), block.weight)
-        error, error_se = sums.mean_and_se()
+                losses.update(_losses(block, lost, pull, loss), block.weight)
+        return LeftOut(AddedSums((np.einsum("ij,ij->j", whole.outside, whole.outside),)), losses)
+
+    found: LeftOut = reduce(of_block)
+    (outside,) = found.sums.values
+    error, error_se = found.losses.mean_and_se()
     rss = outside + np.square(lost).T @ np.square(spectrum.rotated)
     return LeaveOneOutErrors(error, error_se, rss)
 
@@ -98,7 +119,7 @@ def _losses(block: RowBlock, lost: FloatArray, pull: list[FloatArray], loss: Any
         residual = block.U @ each
         residual += block.outside[:, [k]]
         residual /= left
-        if loss is SQUARED_ERROR:
+        if loss == SQUARED_ERROR:
             found = np.square(residual, out=residual)
         else:
             y = block.y[:, k]

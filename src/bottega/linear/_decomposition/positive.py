@@ -4,8 +4,9 @@ With the columns that stay at zero left out, such a fit is the one without a bou
 known, everything that is known about a ridge fit holds for the columns that are left.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -61,11 +62,13 @@ def on_columns(problem: DecomposedProblem, used: Array) -> DecomposedProblem:
     spectrum = Spectrum(part.lam, part.rotated, (V,))
     left = (R @ V) / np.sqrt(part.lam)  # the new left singular vectors in terms of the old
 
-    def blocks() -> Iterator[RowBlock]:
-        for block in problem.blocks():
-            U = block.U @ left
-            outside = block.outside + block.U @ (whole.rotated - left @ part.rotated)
-            room = block.room + np.sum(block.U**2, axis=1) - np.sum(U**2, axis=1)
-            yield RowBlock(U, outside, np.maximum(room, 0), block.y, block.weight)
+    def on_those(block: RowBlock) -> RowBlock:
+        U = block.U @ left
+        outside = block.outside + block.U @ (whole.rotated - left @ part.rotated)
+        room = block.room + np.sum(block.U**2, axis=1) - np.sum(U**2, axis=1)
+        return RowBlock(U, outside, np.maximum(room, 0), block.y, block.weight)
 
-    return replace(problem, spectrum=spectrum, blocks=blocks, outside=None)
+    def reduce(function: Callable[[RowBlock], Any]) -> Any:
+        return problem.reduce(lambda block: function(on_those(block)))
+
+    return replace(problem, spectrum=spectrum, reduce=reduce, outside=None)

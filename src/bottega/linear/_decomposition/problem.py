@@ -2,11 +2,15 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import reduce
+from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.added_sums import AddedSums
+from bottega.core.chunks import CheckedChunks
 from bottega.core.moments import Moments
+from bottega.core.parts import merged
 from bottega.core.rows import Rows, split_rows
 from bottega.core.sparse import SMALL, is_large_sparse, is_sparse
 from bottega.core.threads import one_thread
@@ -44,7 +48,8 @@ class DecomposedProblem:
     # How the spectrum was found: from the rows ("svd"), from the Gram matrix of the rows ("dual")
     # or of the columns ("gram"), from the QR factor of the rows, or by "cholesky".
     solver: str
-    blocks: Callable[[], Iterator[RowBlock]]  # each call goes through the rows once
+    # What a function gives for each block of rows, merged: a pass over the rows, wherever they are.
+    reduce: Callable[[Callable[[RowBlock], Any]], Any]
     tss: FloatArray  # (q,): weighted sums of squares of the responses about their means
     log_weights: float
     y_ndim: int  # number of axes of the responses as they were given
@@ -60,7 +65,8 @@ class DecomposedProblem:
         """Return the sums of squares (q,) outside the column space: by a pass where not known."""
         if self.outside is not None:
             return self.outside.diagonal().copy()
-        return np.asarray(sum(np.sum(each.outside**2, axis=0) for each in self.blocks()))
+        (found,) = self.reduce(lambda each: AddedSums((np.sum(each.outside**2, axis=0),))).values
+        return np.asarray(found)
 
 
 def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> DecomposedProblem:
@@ -82,13 +88,13 @@ def decompose_rows(rows: Rows, *, standardize: bool, fit_intercept: bool) -> Dec
         solver = "svd" if dual is None else "dual"
         spectrum, U = dual or by_svd(A, Y)
 
-    def blocks() -> Iterator[RowBlock]:
-        yield _row_block(centering, spectrum, U, Y, y, w)
+    def over_blocks(function: Callable[[RowBlock], Any]) -> Any:
+        return function(_row_block(centering, spectrum, U, Y, y, w))
 
     center = np.average(y, axis=0, weights=w)
     tss = np.average((y - center) ** 2, axis=0, weights=w) * centering.weight
     return DecomposedProblem(
-        centering, spectrum, solver, blocks, tss, rows.log_weights, rows.y.ndim, rows
+        centering, spectrum, solver, over_blocks, tss, rows.log_weights, rows.y.ndim, rows
     )
 
 
@@ -120,7 +126,7 @@ def decompose_moments(
 ) -> DecomposedProblem:
     """Decompose rows from their moments, or by a pass over the chunks ``(X, y, w)``.
 
-    `blocks` is a further pass. `solve` takes the scatter of the mapped columns, the map and the
+    `reduce` is a further pass. `solve` takes the scatter of the mapped columns, the map and the
     chunks and returns the spectrum, how it was found, and which columns are aliased.
     """
     p = moments.p
@@ -129,15 +135,17 @@ def decompose_moments(
     spectrum, solver, aliased = (solve or _solve)(scatter, centering, chunks)
     to_left = spectrum.V / np.sqrt(spectrum.lam)
 
-    def blocks() -> Iterator[RowBlock]:
-        for X, y, w in _parts(chunks):
+    def over_blocks(function: Callable[[RowBlock], Any]) -> Any:
+        def of_part(X: FloatArray, y: FloatArray, w: Any) -> Any:
             A, Y = centering.rows(X, y, w)
-            yield _row_block(centering, spectrum, A @ to_left, Y, y, w)
+            return function(_row_block(centering, spectrum, A @ to_left, Y, y, w))
+
+        return _over_parts(chunks, of_part)
 
     tss = np.diag(moments.scatter)[p:].copy()
     outside = _outside(scatter, spectrum) if rows is None else None
     return DecomposedProblem(
-        centering, spectrum, solver, blocks, tss, moments.log_weights, y_ndim, rows, aliased,
+        centering, spectrum, solver, over_blocks, tss, moments.log_weights, y_ndim, rows, aliased,
         gram=scatter[:p, :p], outside=outside,
     )  # fmt: skip
 
@@ -169,23 +177,47 @@ def _solve(scatter: FloatArray, centering: Centering, chunks: Iterable[Chunk]) -
 
 def merge_triangles(chunks: Iterable[Chunk], centering: Centering) -> FloatArray:
     """Return the QR factor of all rows of ``[X, y]``, merged part by part."""
-    R = np.zeros((0, len(centering.mean) + len(centering.y_mean)))
-    for X, y, w in _parts(chunks):
-        stacked = np.vstack([R, np.hstack(centering.rows(X, y, w))])
+    found: _Triangle | None = _over_parts(
+        chunks, lambda *part: _Triangle.of(np.hstack(centering.rows(*part)))
+    )
+    assert found is not None
+    return found.R
+
+
+@dataclass
+class _Triangle:
+    """The QR factor of some rows; that of more is that of both factors, one above the other."""
+
+    R: FloatArray
+
+    @classmethod
+    def of(cls, rows: FloatArray) -> Self:
         with one_thread():
-            R = np.asarray(np.linalg.qr(stacked, mode="r"))
-    return R
+            return cls(np.asarray(np.linalg.qr(rows, mode="r")))
+
+    def merge(self, other: Self) -> Self:
+        return self.of(np.vstack([self.R, other.R]))
 
 
-def _parts(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """Yield the chunks in dense parts of a size that BLAS likes."""
-    for X, y, w in chunks:
-        table, size = X, _STREAM
-        if is_large_sparse(X):
-            table, size = X.tocsr(), max(1, min(_STREAM, SMALL // X.shape[1]))
-        for rows in split_rows(len(y), size):
-            part = table[rows].toarray() if table is not X else X[rows]
-            yield part, y[rows], None if w is None else w[rows]
+def _over_parts(chunks: Iterable[Chunk], function: Callable[..., Any]) -> Any:
+    """Return what a function gives for each part of the rows, merged."""
+
+    def of_chunk(X: Any, y: Any, w: Any, _: Any = None) -> Any:
+        return reduce(merged, (function(*part) for part in _parts(X, y, w)))
+
+    if isinstance(chunks, CheckedChunks):
+        return chunks.reduce(of_chunk)
+    return reduce(merged, (of_chunk(*chunk) for chunk in chunks))
+
+
+def _parts(X: Any, y: FloatArray, w: Any) -> Iterator[Chunk]:
+    """Yield a chunk in dense parts of a size that BLAS likes."""
+    table, size = X, _STREAM
+    if is_large_sparse(X):
+        table, size = X.tocsr(), max(1, min(_STREAM, SMALL // X.shape[1]))
+    for rows in split_rows(len(y), size):
+        part = table[rows].toarray() if table is not X else X[rows]
+        yield part, y[rows], None if w is None else w[rows]
 
 
 def _row_block(

@@ -242,7 +242,7 @@ class PenalizedRegression(
         judged: dict[str, Any] = {}
         if own:
             assert loss is not None
-            judged = judge_linear(work.blocks(), _joined(folds), loss)
+            judged = judge_linear(work.reduce, _joined(folds), loss)
             judged = {name: found[..., order] for name, found in judged.items()}
             judged["estimate"] = "cv"
         elif self.cv is None and loss == SQUARED_ERROR:

@@ -4,7 +4,7 @@ With more rows than columns everything happens on the p by p Gram matrix: one pa
 gives those of all folds. With many columns the rows are kept, and working sets are screened.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,7 +67,8 @@ class GramWork:
 
     It offers what `RowsWork` does: `strongest` (the smallest alpha at which every penalised
     coefficient is zero), `walk` (the fits to all rows at alphas, descending), `walk_folds` (those
-    and the fits without each fold, None for one without rows), `blocks` (rows with their folds).
+    and the fits without each fold, None for one without rows), `reduce` (what a function gives for
+    the rows with their folds).
     """
 
     solver = "gram"
@@ -157,12 +158,12 @@ class GramWork:
         without = [None if train is None else path(train) for train in self.by_fold.training()]
         return self.walk(alphas, l1_ratio), without
 
-    def blocks(self) -> Iterable[Any]:
+    def reduce(self, function: Callable[..., Any]) -> Any:
         if isinstance(self.source, Rows):
-            yield self.source.X, self.source.y, self.source.weight, self._fold
-            return
-        for X, y, w, fold in self.source.dealt(self.settings.folds):
-            yield X, y[:, 0], w, fold
+            return function(self.source.X, self.source.y, self.source.weight, self._fold)
+        return self.source.reduce(
+            lambda X, y, w, fold: function(X, y[:, 0], w, fold), self.settings.folds
+        )
 
 
 class RowsWork:
@@ -266,8 +267,8 @@ class RowsWork:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(problem.constant, 0.0, pilot.coef_ / problem.original_inverse)
 
-    def blocks(self) -> Iterable[Any]:
-        return [(self.rows.X, self.rows.y, self.rows.weight, self._fold)]
+    def reduce(self, function: Callable[..., Any]) -> Any:
+        return function(self.rows.X, self.rows.y, self.rows.weight, self._fold)
 
 
 def _dealt(rows: Rows, folds: int) -> IntArray:

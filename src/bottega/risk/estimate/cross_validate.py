@@ -19,6 +19,7 @@ from bottega.plot import lines_chart
 from bottega.risk.estimate.judged_rows import JudgedRows, read_rows, task_of
 from bottega.risk.estimate.nested_engine import AllBut, judge_of, parts_of, run_alone
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs, takes_weights
+from bottega.risk.estimate.source_rows import inputs_of_rows, procedure_of, read_judged
 
 __all__ = ["CrossValidation", "LeaveOneOut", "cross_validate", "leave_one_out"]
 
@@ -145,15 +146,17 @@ def cross_validate(
     ----------
     estimator : estimator
         Any of bottega's or scikit-learn's; it is cloned.
-    X : array-like or data frame of shape (n, p), or Table
-        Inputs; a `Table` brings its responses, weights, groups and time.
+    X : array-like or data frame of shape (n, p), Table, or source
+        Inputs; a `Table` brings its responses, weights, groups and time, a source
+        (`bottega.scale.source`) its responses, weights and groups.
     y : array-like of shape (n,), optional
         Responses.
     sample_weight : array-like of shape (n,), optional
         How much each row counts, in the fits (where the method has a meaning for weights) and in
         the errors.
     groups : array-like of shape (n,), optional
-        Rows of one group are held out together; the groups are the independent units.
+        Rows of one group are held out together; the groups are the independent units. Of a source
+        also the name of a column, as for `time`.
     time : array-like of shape (n,), optional
         Order of the rows: models are fitted to what comes before the rows they are judged on.
     cv : int, splitter or list of (train, test)
@@ -178,6 +181,11 @@ def cross_validate(
     K fits, side by side in threads for methods of bottega. The least error of several procedures
     or values of a knob is too low: `nested_cv` judges a procedure with its choices.
 
+    The inputs of a source stay where they are, and folds are dealt by the numbers of its rows: each
+    fold costs the passes of a fit and one to predict. What is held in memory is a few numbers of
+    each row (response, fold, prediction, loss). The encoder of a source has seen all of its rows,
+    though no response; `bottega.compare` learns one in each fold.
+
     Examples
     --------
     >>> from bottega.core import BaselineRegressor
@@ -186,7 +194,7 @@ def cross_validate(
     >>> np.flatnonzero(found.fold == 1), round(found.error, 2)
     (array([5, 6, 7, 8, 9]), 57.56)
     """
-    X, rows = read_rows(X, y, task_of(estimator), weight=sample_weight, groups=groups, time=time)
+    X, rows = read_judged(X, y, task_of(estimator), weight=sample_weight, groups=groups, time=time)
     judge = judge_of(rows, loss)
     if not shuffle and isinstance(cv, Integral) and rows.groups is None and rows.time is None:
         cv = KFold(cv)
@@ -197,14 +205,12 @@ def cross_validate(
         groups=rows.groups,
         time=rows.time,
         random_state=seed_of(random_state, "cross_validate"),
-        X=X,
+        X=inputs_of_rows(X),
         y=rows.y,
     )
     fold = rows.fold_of(folds)
     parts = list(parts_of(0, folds, pairs=False))
-    procedure = EstimatorProcedure(
-        estimator, PlainInputs(X), rows, loss=judge.row_losses.loss, as_it_is=True
-    )
+    procedure = procedure_of(estimator, X, rows, loss=judge.row_losses.loss, as_it_is=True)
     answers = run_alone(procedure, parts, judge, "folds")
     found = [judge.judged(answer) for answer in answers]
     predictions = np.zeros((len(rows), *found[0].shape[1:]), dtype=np.result_type(*found))

@@ -11,6 +11,7 @@ from bottega.core.errors import InputError
 from bottega.core.folds import Fold, fold_of_rows
 from bottega.core.lazy import cached_property
 from bottega.core.losses import get_loss
+from bottega.core.parts import RowSource
 from bottega.core.rows import check_weight
 from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.data.table import Table
@@ -161,6 +162,12 @@ def read_rows(
     X: Any, y: Any, task: str, *, weight: Any = None, groups: Any = None, time: Any = None
 ) -> tuple[Any, JudgedRows]:
     """Return inputs and judged rows, from arrays or from a Table with its roles."""
+    if isinstance(X, RowSource):
+        raise InputError(
+            "A source gives its rows in chunks, and all of them are wanted in memory here: draw a "
+            "sample of them (source.sample), or judge the source by cross_validate, nested_cv or "
+            "compare."
+        )
     if not isinstance(X, Table):
         if y is None:
             raise InputError("The responses are missing: give y, or a Table with a target.")

@@ -13,7 +13,7 @@ from bottega.core.params import Integer, Real
 from bottega.core.path import check_rule
 from bottega.core.seeds import seed_of
 from bottega.risk.estimate import nested_interval
-from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, read_rows, task_of
+from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, task_of
 from bottega.risk.estimate.nested_engine import (
     Control,
     Judge,
@@ -24,7 +24,7 @@ from bottega.risk.estimate.nested_engine import (
 )
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
 from bottega.risk.estimate.nested_together import put_together
-from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs
+from bottega.risk.estimate.source_rows import inputs_of_rows, procedure_of, read_judged
 
 __all__ = ["nested_cv", "run_procedures"]
 
@@ -63,8 +63,9 @@ def nested_cv(
         nothing is chosen); or any of scikit-learn's, a pipeline or a `GridSearchCV` included,
         which does its own choosing. Several in a dict are judged over the same folds; one that
         fails does not stop the others.
-    X : array-like or data frame of shape (n, p), or Table
-        Inputs; a `Table` brings its responses, weights, groups and time.
+    X : array-like or data frame of shape (n, p), Table, or source
+        Inputs; a `Table` brings its responses, weights, groups and time, a source
+        (`bottega.scale.source`) its responses, weights and groups.
     y : array-like of shape (n,), optional
         Responses.
     sample_weight : array-like of shape (n,), optional
@@ -72,7 +73,7 @@ def nested_cv(
         the errors.
     groups : array-like of shape (n,), optional
         Rows of one group stay in one fold, outside and inside; the groups are the independent
-        units of the interval.
+        units of the interval. Of a source also the name of a column, as for `time`.
     time : array-like of shape (n,), optional
         Order of the rows: models are fitted to what comes before the rows they are judged on.
     loss : str, Loss or callable, optional
@@ -126,6 +127,11 @@ def nested_cv(
     of the responses in 3 to 6 %. With 200 rows, of unequal weights or in 40 groups, the nested
     interval missed in 4 to 6 % and Nadeau and Bengio's in 2 % (``python -m benchmarks.coverage``).
 
+    The inputs of a source stay where they are, and folds are dealt by the numbers of its rows. In
+    each fold a method chooses its knob over chunks as its ``fit`` does, by `select` and, where its
+    own estimate is by folds, by `inner` of them; `values` are for rows in memory. See also the
+    notes of `cross_validate`.
+
     References
     ----------
     .. [1] Bates, S., Hastie, T. and Tibshirani, R. (2024). Cross-validation: what does it
@@ -155,12 +161,12 @@ def nested_cv(
     tasks = {task_of(each) for each in estimators.values()}
     if len(tasks) != 1:
         raise InputError("Give estimators of one task: all classifiers, or all regressors.")
-    X, rows = read_rows(X, y, tasks.pop(), weight=sample_weight, groups=groups, time=time)
+    X, rows = read_judged(X, y, tasks.pop(), weight=sample_weight, groups=groups, time=time)
     row_losses = RowLosses(loss, rows.task, rows.classes)
     procedures = {
-        name: EstimatorProcedure(
+        name: procedure_of(
             each,
-            PlainInputs(X),
+            X,
             rows,
             select=select,
             inner=inner,
@@ -173,7 +179,8 @@ def nested_cv(
         n_repeats = int(np.clip(1000 // len(rows), 1, 10))
     found = run_procedures(
         procedures, rows, loss=loss, select=select, outer=outer, interval=interval,
-        n_repeats=n_repeats, delta=delta, random_state=random_state, raise_errors=not several, X=X,
+        n_repeats=n_repeats, delta=delta, random_state=random_state, raise_errors=not several,
+        X=inputs_of_rows(X),
     )  # fmt: skip
     return found if several else found[""]
 

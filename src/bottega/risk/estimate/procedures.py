@@ -128,7 +128,7 @@ class EstimatorProcedure:
             X, given = take_rows(X, drawn), given[drawn]
         model = self._model(part, X, given)
         cost = self._cost
-        told = _told_by(model)
+        told = told_by(model)
         if cost is not None:
             model = CostSensitiveClassifier.of(model, cost)
         if self.decision is not None and hasattr(self.estimator, "predict_proba"):
@@ -297,7 +297,7 @@ def fit_weighted(estimator: Any, X: Any, y: Array, weight: FloatArray | None) ->
     return estimator.fit(X, y)
 
 
-def _told_by(model: Any) -> tuple[Mapping[str, Any] | None, float]:
+def told_by(model: Any) -> tuple[Mapping[str, Any] | None, float]:
     """Return what a fitted estimator chose itself, and the least error on the way."""
     if hasattr(model, "best_params_"):
         return model.best_params_, _least_of_search(model)

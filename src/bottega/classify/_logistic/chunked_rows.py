@@ -1,6 +1,6 @@
-"""Rows that the workers of an engine hold: sums are made there, and only sums travel."""
+"""Rows in chunks, of which sums are made wherever the rows are, and only sums travel."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.typing import FloatArray, IntArray
-from bottega.optimize.multinomial import Block, ChunkedRows
+from bottega.optimize.multinomial import Block, LikelihoodRows
 
-__all__ = ["ChunkRows", "HeldRows"]
+__all__ = ["ChunkedRows", "UsedRows"]
 
 
 @dataclass(frozen=True, eq=False)
-class ChunkRows:
+class UsedRows:
     """The rows of chunks that a fit uses: all, or those that a fold leaves.
 
     `factor` are the weights of the classes, `number` their codes among those that are present.
@@ -33,47 +33,33 @@ class ChunkRows:
         return X, self.number[codes], v
 
 
-class HeldRows(ChunkedRows):
-    """Rows in chunks; where an engine holds them, its workers make the sums."""
+class ChunkedRows(LikelihoodRows):
+    """Rows that are read again for every sum."""
 
-    def __init__(self, chunks: CheckedChunks, rows: ChunkRows, *scaling: Any) -> None:
-        super().__init__(self._read, *scaling)
+    def __init__(
+        self,
+        chunks: CheckedChunks,
+        rows: UsedRows,
+        shift: FloatArray,
+        factor: FloatArray,
+        K: int,
+        weight: float,
+        ordinary: float,
+    ) -> None:
+        super().__init__(K, weight, ordinary)
         self._chunks, self._rows_of = chunks, rows
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_again"}
-
-    def _read(self) -> Iterator[tuple[FloatArray, IntArray, Any]]:
-        for block in self._chunks.dealt(self._rows_of.folds):
-            yield self._rows_of.of(*block)
-
-    def blocks(self, W: IntArray) -> Any:
-        return _Blocks(self, W)
+        self.shift, self.factor = shift, factor
 
     def block_of(self, W: IntArray, *chunk: Any) -> Block:
         """Return the standardised columns W of a chunk, with codes and weights."""
         X, codes, v = self._rows_of.of(*chunk)
         return np.asfortranarray((X[:, W] - self.shift[W]) * self.factor[W]), codes, v
 
-    def _each(self, sums: Callable[[Block], Any], blocks: Iterable[Block]) -> Iterable[Any]:
-        if not self._chunks.are_held:
-            return super()._each(sums, blocks)
-        assert isinstance(blocks, _Blocks)
-        W = blocks.W
+    def _each(self, sums: Callable[[Block], Any], W: IntArray) -> Iterable[Any]:
         found = self._chunks.reduce(
             lambda *chunk: _Sums(sums(self.block_of(W, *chunk))), self._rows_of.folds
         )
         return [found.values]
-
-
-class _Blocks:
-    """The blocks of some columns, read when they are iterated over."""
-
-    def __init__(self, rows: HeldRows, W: IntArray) -> None:
-        self.rows, self.W = rows, W
-
-    def __iter__(self) -> Iterator[Block]:
-        return ChunkedRows.blocks(self.rows, self.W)
 
 
 class _Sums:
