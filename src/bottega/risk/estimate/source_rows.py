@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from bottega.core.chunks import is_empty, parts_of
 from bottega.core.engine import current_engine
-from bottega.core.errors import InputError, ParameterError
+from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.estimator import Estimator
 from bottega.core.frames import take_rows
 from bottega.core.parallel import answers_in_turn
@@ -32,7 +32,7 @@ from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities, r
 from bottega.risk.estimate.nested_engine import FittedProcedure, Part
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs, told_by
 
-__all__ = ["SourceProcedure", "SourceRows", "inputs_of_rows", "procedure_of", "read_judged"]
+__all__ = ["SourceProcedure", "SourceRows", "inputs_of_rows", "procedure_on", "read_judged"]
 
 
 def read_judged(
@@ -65,7 +65,7 @@ def read_judged(
     return NumberedRows(X, len(labels)), JudgedRows(labels, task, told, groups, time)
 
 
-def procedure_of(estimator: Any, X: Any, rows: JudgedRows, **how: Any) -> EstimatorProcedure:
+def procedure_on(estimator: Any, X: Any, rows: JudgedRows, **how: Any) -> EstimatorProcedure:
     """Return an estimator as a procedure on inputs of `read_judged`."""
     if isinstance(X, NumberedRows):
         return SourceProcedure(estimator, X, rows, **how)
@@ -81,6 +81,9 @@ def _column(source: EncodedChunks, values: Any, read: Callable[[Any, str], Any])
     """Return a column of the rows that have a target, by its name; what is no name as it is."""
     if not isinstance(values, str):
         return values
+    known = next((frame.columns for frame in source.stored()), [values])
+    if values not in known:
+        raise InputError(f"The source has no column {values!r}.{did_you_mean(values, known)}")
     names = [values] if source.target in (None, values) else [values, source.target]
     frames = with_target(source.stored(names), source.target)
     return np.concatenate([read(frame, values) for frame in frames])
