@@ -25,6 +25,16 @@ def cluster():
         yield made
 
 
+@pytest.fixture
+def by_value(request):
+    """What is in the file of a test travels as it is: workers cannot import it."""
+    import cloudpickle
+
+    cloudpickle.register_pickle_by_value(request.module)
+    yield
+    cloudpickle.unregister_pickle_by_value(request.module)
+
+
 @pytest.fixture(scope="session")
 def rows():
     """Numbers with a response and three classes."""

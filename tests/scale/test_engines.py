@@ -234,17 +234,6 @@ def fragile_part(folder, number):
     return X, X @ [1.0, 2.0, 3.0] + rng.normal(size=50), None
 
 
-@pytest.fixture
-def by_value():
-    """Functions of this file travel as they are: workers cannot import it."""
-    import cloudpickle
-
-    module = sys.modules[__name__]
-    cloudpickle.register_pickle_by_value(module)
-    yield
-    cloudpickle.unregister_pickle_by_value(module)
-
-
 def test_a_worker_killed_in_the_middle_leaves_the_answer(cluster, tmp_path, by_value):
     makers = [partial(fragile_part, str(tmp_path), number) for number in range(6)]
     with scale.on(cluster):
@@ -324,12 +313,8 @@ def test_classes_that_come_late(where, cluster, tmp_path, by_value, capfd):
     here = LinearDiscriminant(shrinkage=0).fit(rows)
     with scale.on(cluster if where == "cluster" else where, workers=2):
         few = LinearDiscriminant(shrinkage=0).fit(LoggedRows(str(tmp_path), range(3)))
-        assert times_read(tmp_path, os.getpid()) == [
-            1,
-            1,
-            1,
-            0,
-        ]  # the classes of the first rows did
+        # The classes of the first rows were all there are.
+        assert times_read(tmp_path, os.getpid()) == [1, 1, 1, 0]
         there = LinearDiscriminant(shrinkage=0).fit(rows)
     assert few.classes_.tolist() == [0, 1]
     assert there.classes_.tolist() == [0, 1, 2]

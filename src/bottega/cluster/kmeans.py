@@ -300,8 +300,7 @@ class KMeans(
         return sample_chunks(checked)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkSample:
-        self._check_passes()
-        return ChunkSample().update(X, None, w)
+        raise AssertionError("rows in chunks are sampled by a pass of its own")
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks) -> ClusterProblem:
         def source_of(row_map: RowMap) -> ChunkSource:

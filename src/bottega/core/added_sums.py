@@ -10,7 +10,7 @@ __all__ = ["AddedSums"]
 
 @dataclass(frozen=True)
 class AddedSums:
-    """Numbers and arrays of a part of the rows, which add up.
+    """Numbers, arrays, other statistics and tuples of these of a part of the rows, which add up.
 
     Examples
     --------
@@ -22,11 +22,13 @@ class AddedSums:
 
     def merge(self, other: Self) -> Self:
         """Take in another part."""
-        found = []
-        for mine, theirs in zip(self.values, other.values, strict=True):
-            if isinstance(mine, np.ndarray):
-                mine += theirs  # in place: matrices may be large
-                found.append(mine)
-            else:
-                found.append(mine + theirs)
-        return type(self)(tuple(found))
+        return type(self)(_added(self.values, other.values))
+
+
+def _added(mine: Any, theirs: Any) -> Any:
+    if isinstance(mine, tuple):
+        return tuple(map(_added, mine, theirs))
+    if isinstance(mine, np.ndarray):
+        mine += theirs  # in place: matrices may be large
+        return mine
+    return mine.merge(theirs) if hasattr(mine, "merge") else mine + theirs

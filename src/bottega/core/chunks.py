@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals.stable.v2 as nw
@@ -88,12 +88,14 @@ class CheckedChunks:
         self._plain = plain is not None and names is not None and list(plain) == list(names)
         self.count: int | None = None  # of the rows that count, once they were passed over
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
+        self._part_folds: dict[int, list[Any]] = {}  # of the parts that an engine has
         # A copy, which holds no rows: a circle of references would keep them for too long.
         self._held = None if held is None else held.then(copy(self).of)
 
     def __getstate__(self) -> dict[str, Any]:
         # How to check, and no rows.
-        return vars(self) | {"chunks": (), "count": None, "_held": None, "_folds": {}}
+        dealt: dict[str, Any] = {"_folds": {}, "_part_folds": {}}
+        return vars(self) | {"chunks": (), "count": None, "_held": None} | dealt
 
     def of(self, chunks: Iterable[Any], part: int = 0) -> "CheckedChunks":
         """Return other chunks, such as a part of these with its number, to be checked alike."""
@@ -145,48 +147,55 @@ class CheckedChunks:
 
     def map(self, function: Callable[..., Any]) -> Iterator[Any]:
         """Yield ``function(X, y, w)`` of each chunk in order, made where the rows are."""
-        if self.are_held and self._held is not None:
-            for part in self._held.map(partial(dealt_parts.each_of_part, function)):
-                yield from part
-            return
-        parts = self.parts()
-        if len(parts) == 1:
+        if not self.are_held and len(self.parts()) == 1:
             yield from answers_in_turn(lambda block: function(*block), self)
             return
         count = 0
-        for found in answers_in_turn(
-            lambda part: [counted(function, *each) for each in part], parts
-        ):
+        for found in self.map_parts(partial(dealt_parts.each_of_part, function)):
             count += sum(each.rows for each in found)
             yield from (each.answer for each in found)
         self.take_count(count)
 
-    def map_held(
+    def map_parts(
         self, function: Callable[..., Any], each: Sequence[Any] | None = None
     ) -> Iterator[Any]:
         """Yield ``function(part)``, or ``function(part, each[i])``, of every part in order.
 
-        The processes of an engine pass over the parts, each an iterable of ``(X, y, w)``.
+        A part is an iterable of ``(X, y, w)``, made where the rows are; the rows of all parts are
+        counted by whoever asks for them.
         """
-        assert self._held is not None
-        yield from self._held.map(function, each)
+        if self.are_held:
+            assert self._held is not None
+            yield from self._held.map(function, each)
+            return
+        parts = self.parts()
+        more: Any = [()] * len(parts) if each is None else [(one,) for one in each]
+        yield from answers_in_turn(
+            lambda given: function(given[0], *given[1]), zip(parts, more, strict=True)
+        )
 
-    def reduce_held(self, function: Callable[..., Any]) -> Any:
-        """Return ``function(part)`` of every part, merged in order, as `map_held` has them."""
-        assert self._held is not None
-        return self._held.reduce(function)
+    def reduce_parts(self, function: Callable[..., Any]) -> Any:
+        """Return ``function(part)`` of every part, merged in order, as `map_parts` has them."""
+        if self.are_held:
+            assert self._held is not None
+            return self._held.reduce(function)
+        return of_blocks(function, ((part,) for part in self.parts()))
 
     def _folds_of_parts(self, count: int) -> list[Any]:
         """Return for each part the folds of its rows, or what was dealt before it."""
+        if count not in self._part_folds:
+            self._part_folds[count] = self._deal_parts(count)
+        return self._part_folds[count]
+
+    def _deal_parts(self, count: int) -> list[Any]:
         assert self._held is not None
-        if count not in self._folds:
-            self._folds[count] = self._deal(count)
-        known = self._folds[count]
-        of_part = dealt_parts.rows_by_class if known is None else dealt_parts.rows_of_part
         self._held.keep()  # the folds want a pass of their own
-        sizes = self._held.map(of_part)
+        sizes = self._held.map(dealt_parts.rows_by_class)
+        known = None
+        if sum(size.total() for size in sizes) <= MOST_ORDERED:
+            known = self._deal(count)
         if known is not None:
-            ends = np.cumsum([0, *sizes])
+            ends = accumulate((size.total() for size in sizes), initial=0)
             return [known[start:end] for start, end in pairwise(ends)]
         found: list[Any] = []
         before: Counter[Any] = Counter()
@@ -218,12 +227,12 @@ class CheckedChunks:
     def _deal(self, count: int) -> IntArray | None:
         """Return the fold of each row, or None where there are too many to put them in order."""
         responses, weights, n = [], [], 0
-        for X, y, w in self:
-            n += len(X)
+        for y, w in self.map(_response_and_weight):
+            n += len(w)
             if n > MOST_ORDERED:
                 return None
             responses.append(y)
-            weights.append(np.ones(len(X)) if w is None else w)
+            weights.append(w)
         if not n:
             return None
         y = np.concatenate(responses)
@@ -234,7 +243,7 @@ class CheckedChunks:
         """Yield the columns of the inputs, a few with each pass over the chunks."""
         start, size = 0, 1
         while start < self.n_features:
-            block = np.concatenate([X[:, start : start + size] for X, _, _ in self])
+            block = np.concatenate([*self.map(partial(_columns, start, start + size))])
             yield from block.T
             start, size = start + size, _COLUMNS
 
@@ -374,6 +383,14 @@ class CheckedChunks:
             refuse_missing_labels(y)
         found: tuple[Any, Any] = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return found
+
+
+def _response_and_weight(X: Any, y: Any, w: Any) -> tuple[Any, FloatArray]:
+    return y, np.ones(X.shape[0]) if w is None else w
+
+
+def _columns(start: int, end: int, X: Any, *_: Any) -> FloatArray:
+    return np.asarray(X[:, start:end])
 
 
 def is_empty(X: Any) -> bool:

@@ -1,5 +1,6 @@
 """What `class_weight` makes of the rows of each class, from how many there are."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,7 @@ from sklearn.utils import compute_class_weight
 
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import ParameterError
-from bottega.core.typing import Array, FloatArray
+from bottega.core.typing import Array, FloatArray, IntArray
 
 __all__ = ["class_factors", "factors_of_classes"]
 
@@ -21,12 +22,17 @@ def factors_of_classes(estimator: Any, checked: CheckedChunks) -> FloatArray | N
     if given is None or checked.classes is None or given == "balanced_subsample":
         return None
     counts = np.zeros(len(checked.classes))
-    for _, codes, _ in checked if isinstance(given, str) else ():
-        counts += np.bincount(codes, minlength=len(counts))
+    if isinstance(given, str):
+        for found in checked.map(partial(_counted, len(counts))):
+            counts += found
     try:
         return class_factors(given, checked.classes, counts)
     except ValueError as error:
         raise ParameterError(f"{type(estimator).__name__}: class_weight: {error}") from error
+
+
+def _counted(K: int, _X: Any, codes: IntArray, _w: Any) -> IntArray:
+    return np.bincount(codes, minlength=K)
 
 
 def class_factors(class_weight: Any, classes: Array, counts: Array) -> FloatArray:

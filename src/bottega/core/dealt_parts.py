@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from bottega.core.deal import FoldDealer
-from bottega.core.parts import of_blocks
+from bottega.core.parts import counted, of_blocks
 
 __all__ = ["each_of_part", "of_dealt_part", "of_part_alone", "rows_by_class", "rows_of_part"]
 
 
 def each_of_part(function: Callable[..., Any], part: Iterable[Any]) -> list[Any]:
-    """Return what a function makes of each block of a part."""
-    return [function(*block) for block in part]
+    """Return what a function makes of each block of a part, with its number of rows."""
+    return [counted(function, *block) for block in part]
 
 
 def of_part_alone(function: Callable[..., Any], part: Iterable[Any]) -> Any:

@@ -1,11 +1,12 @@
 """How far a path can be trusted: losses of held-out rows, their mean and its standard error."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.added_sums import AddedSums
 from bottega.core.errors import InputError
 from bottega.core.folds import Fold
 from bottega.core.losses import Loss
@@ -16,7 +17,6 @@ from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, FloatArray
 
 __all__ = [
-    "FoldLosses",
     "LossSums",
     "errors_of_folds",
     "for_folds",
@@ -222,7 +222,7 @@ def judge_held_out(
         Rows that are predicted together.
     """
 
-    def of_block(X: Any, y: Any, w: Any, fold: Any) -> FoldLosses:
+    def of_block(X: Any, y: Any, w: Any, fold: Any) -> AddedSums:
         table = X.tocsr() if is_sparse(X) else X
 
         def judge(k: int) -> LossSums:
@@ -236,32 +236,15 @@ def judge_held_out(
                 sums.update(losses, None if w is None else w[at])
             return sums
 
-        return FoldLosses(for_folds(judge, len(predictors), X.shape[0] * X.shape[1]))
+        return AddedSums(tuple(for_folds(judge, len(predictors), X.shape[0] * X.shape[1])))
 
-    found: FoldLosses = reduce(of_block)
-    return found.judged()
-
-
-@dataclass
-class FoldLosses:
-    """Losses of the rows of each fold."""
-
-    each: list[LossSums]
-
-    def merge(self, other: Self) -> Self:
-        """Take in the losses of other rows."""
-        for mine, theirs in zip(self.each, other.each, strict=True):
-            mine.merge(theirs)
-        return self
-
-    def judged(self) -> dict[str, FloatArray]:
-        """Return the mean loss, its standard error, and the mean loss of each fold with rows."""
-        total = LossSums()
-        for sums in self.each:
-            total.merge(sums)
-        error, error_se = total.mean_and_se()
-        fold_error = np.stack([sums.mean for sums in self.each if sums.count])
-        return {"error": error, "error_se": error_se, "fold_error": fold_error}
+    each: tuple[LossSums, ...] = reduce(of_block).values
+    total = LossSums()
+    for sums in each:
+        total.merge(sums)
+    error, error_se = total.mean_and_se()
+    fold_error = np.stack([sums.mean for sums in each if sums.count])
+    return {"error": error, "error_se": error_se, "fold_error": fold_error}
 
 
 def for_folds(task: Callable[[int], Any], count: int, numbers: int) -> list[Any]:

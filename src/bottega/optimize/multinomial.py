@@ -133,7 +133,7 @@ class LikelihoodRows(ABC):
 
     @abstractmethod
     def _each(self, sums: Callable[[Block], Any], W: IntArray) -> Iterable[Any]:
-        """Yield sums over some rows after the other, of their columns W, codes and weights.
+        """Yield sums over the rows block by block, of their columns W, codes and weights.
 
         Where rows are not kept, sums of several blocks may come as one.
         """

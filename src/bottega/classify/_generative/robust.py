@@ -6,15 +6,15 @@ shape for all classes: a row at Mahalanobis distance :math:`d` from its class co
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy import optimize, stats
 
 from bottega.classify._generative.gaussian import FAR, whitened
 from bottega.classify._generative.moments import ClassMoments, row_blocks
+from bottega.core.added_sums import AddedSums
 from bottega.core.errors import ConvergenceWarning, warn_caller
 from bottega.core.typing import FloatArray
 
@@ -23,19 +23,6 @@ __all__ = ["DEGREES", "robust_moments"]
 DEGREES = 5.0
 _MOST = 200
 _TOLERANCE = 1e-9  # change of means and covariance, against unit variances
-
-
-@dataclass
-class _Reweighed:
-    """Moments of rows that count less the farther they are, and the sum of their weights."""
-
-    moments: ClassMoments
-    weight: float
-
-    def merge(self, other: Self) -> Self:
-        self.moments.merge(other.moments)
-        self.weight += other.weight
-        return self
 
 
 def robust_moments(
@@ -52,9 +39,10 @@ def robust_moments(
     mean = start.mean[:, kept] / scale
     shape = start.within()[np.ix_(kept, kept)] / np.outer(scale, scale) / start.divisor()
     for _ in range(_MOST):
-        found = reduce(partial(_reweighed, K, kept, scale, mean, whitened(shape)[0]))
+        reweighed = partial(_reweighed, K, kept, scale, mean, whitened(shape)[0])
+        moments, weight = reduce(reweighed).values
         # Divided by the weights of the rows, not their number: the same limit, reached sooner.
-        new, new_mean = found.moments.within() / found.weight, found.moments.mean
+        new, new_mean = moments.within() / weight, moments.mean
         unit = np.sqrt(np.diag(new))
         moved = np.abs(new_mean - mean)[start.count > 0] / unit
         change = max(np.max(np.abs(new - shape) / np.outer(unit, unit)), np.max(moved))
@@ -79,17 +67,18 @@ def robust_moments(
 def _reweighed(
     K: int, kept: Any, scale: FloatArray, mean: FloatArray, root: FloatArray,
     X: FloatArray, y: Any, w: Any,
-) -> _Reweighed:  # fmt: skip
+) -> AddedSums:  # fmt: skip
+    """Return moments of rows that count less the farther they are, and the sum of their weights."""
     p = len(scale)
-    found = _Reweighed(ClassMoments(K, p, pooled=True), 0.0)
+    moments, weight = ClassMoments(K, p, pooled=True), 0.0
     for part in row_blocks(len(X), p):
         Z = np.clip(X[part][:, kept] / scale, -FAR, FAR)
         U = (Z - mean[y[part]]) @ root
         given = 1.0 if w is None else w[part]
         v = given * (DEGREES + p) / (DEGREES + np.einsum("ij,ij->i", U, U))
-        found.moments.update(Z, y[part], np.maximum(v, 1e-250))
-        found.weight += float(v.sum())
-    return found
+        moments.update(Z, y[part], np.maximum(v, 1e-250))
+        weight += float(v.sum())
+    return AddedSums((moments, weight))
 
 
 def _at_normal_rows(p: int) -> float:

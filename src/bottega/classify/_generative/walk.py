@@ -53,9 +53,9 @@ class GaussianWork:
     solved: Any = field(default=None)
 
 
-def no_rows(function: Callable[..., Any]) -> Any:
-    """Refuse a pass over rows: they are gone."""
-    raise AssertionError(f"{function} wants rows that are not kept")
+def no_rows(_: Callable[..., Any]) -> Any:
+    """Refuse a pass over rows: a fit from moments alone has none."""
+    raise AssertionError("the rows of these moments are not kept")
 
 
 def _over(chunks: CheckedChunks, function: Callable[..., Any]) -> Any:

@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bottega.classify._logistic.chunked_rows import ChunkedRows, UsedRows
+from bottega.classify._logistic.chunked_rows import ChunkedRows, UsedRows, weights_of
 from bottega.classify._logistic.work import LikelihoodWork, LogisticDescent, PreparedLikelihood
 from bottega.core.chunks import CheckedChunks
 from bottega.core.class_factors import class_factors
@@ -89,9 +89,13 @@ class ChunkedLikelihood(LikelihoodWork):
         return PreparedLikelihood(problem, present, shift, factor)
 
     def reduce(self, function: Callable[..., Any]) -> Any:
+        return self.reduce_folds(lambda X, codes, w, _: function(X, codes, w), folds=1)
+
+    def reduce_folds(self, function: Callable[..., Any], folds: int) -> Any:
+        """Return what a function makes of inputs, codes, weights and folds of rows, merged."""
         factor = self.factor
         return self.chunks.reduce(
-            lambda X, codes, w, _: function(X, codes, factor[codes] * (1.0 if w is None else w))
+            lambda X, codes, w, fold: function(X, codes, weights_of(factor, codes, w), fold), folds
         )
 
 

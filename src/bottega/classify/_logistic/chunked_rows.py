@@ -2,15 +2,21 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
+from bottega.core.added_sums import AddedSums
 from bottega.core.chunks import CheckedChunks
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.multinomial import Block, LikelihoodRows
 
-__all__ = ["ChunkedRows", "UsedRows"]
+__all__ = ["ChunkedRows", "UsedRows", "weights_of"]
+
+
+def weights_of(factor: FloatArray, codes: IntArray, w: Any) -> FloatArray:
+    """Return the weights of rows times the factors of their classes."""
+    return factor[codes] if w is None else factor[codes] * w
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +33,7 @@ class UsedRows:
 
     def of(self, X: Any, codes: Any, w: Any, fold: Any) -> tuple[FloatArray, IntArray, Any]:
         """Return inputs, codes and weights of the rows of a chunk."""
-        v = self.factor[codes] * (1.0 if w is None else w)
+        v = weights_of(self.factor, codes, w)
         if self.part is not None:
             X, codes, v = (all_of[fold != self.part] for all_of in (X, codes, v))
         return X, self.number[codes], v
@@ -57,28 +63,14 @@ class ChunkedRows(LikelihoodRows):
 
     def _each(self, sums: Callable[[Block], Any], W: IntArray) -> Iterable[Any]:
         found = self._chunks.reduce(
-            lambda *chunk: _Sums(sums(self.block_of(W, *chunk))), self._rows_of.folds
+            lambda *chunk: _over_rows(sums(self.block_of(W, *chunk))), self._rows_of.folds
         )
         return [found.values]
 
 
-class _Sums:
-    """Sums over rows; what is per row becomes its sum, which is all that is used of it."""
-
-    def __init__(self, values: tuple[Any, ...]) -> None:
-        first, *others = values
-        if isinstance(first, tuple):  # what the likelihood has of each row
-            nothing = np.zeros(0)
-            first = nothing, nothing, first[2].sum(axis=1, keepdims=True)
-        self.values = (first, *others)
-
-    def merge(self, other: Self) -> Self:
-        """Take in the sums over other rows."""
-        self.values = tuple(_plus(a, b) for a, b in zip(self.values, other.values, strict=True))
-        return self
-
-
-def _plus(one: Any, other: Any) -> Any:
-    if isinstance(one, tuple):
-        return tuple(_plus(a, b) for a, b in zip(one, other, strict=True))
-    return one + other
+def _over_rows(sums: tuple[Any, ...]) -> AddedSums:
+    """Return sums in which what is per row becomes its sum, which is all that is used of it."""
+    first, *others = sums
+    if isinstance(first, tuple):  # what the likelihood has of each row
+        first = np.zeros(0), np.zeros(0), first[2].sum(axis=1, keepdims=True)
+    return AddedSums((first, *others))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -166,15 +167,6 @@ def judge_chunks(
 
         return guess
 
-    factor = work.factor
-
-    def reduce(function: Callable[..., Any]) -> Any:
-        return work.chunks.reduce(
-            lambda X, codes, w, fold: function(
-                X, codes, factor[codes] * (1.0 if w is None else w), fold
-            ),
-            work.folds,
-        )
-
+    reduce = partial(work.reduce_folds, folds=work.folds)
     judged = judge_held_out(reduce, [predictor(f) for f in range(work.folds)], loss)
     return judged | {"estimate": "cv"}

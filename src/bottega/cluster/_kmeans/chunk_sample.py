@@ -10,7 +10,6 @@ from bottega.cluster._kernels.moments import add_bits, add_moments
 from bottega.cluster._kmeans.source import FAR, NO_WEIGHTS, RowScale, in_one_layout, middle
 from bottega.core.chunks import CheckedChunks
 from bottega.core.deal import scramble
-from bottega.core.parallel import answers_in_turn
 from bottega.core.parts import of_blocks
 from bottega.core.typing import FloatArray
 
@@ -25,8 +24,9 @@ _NO_LIMIT = np.uint64(2**64 - 1)
 class _KeyLimit:
     """The largest key that a row of the sample can have, as far as is known.
 
-    The parts of a source are sampled side by side, and a full sample of one limits the others. It
-    is only a matter of time: no row with a larger key is in the sample of all rows.
+    The parts of a source are sampled side by side, and a full sample of one limits the others that
+    threads of this process make. It is only a matter of time: no row with a larger key is in the
+    sample of all rows.
     """
 
     key = _NO_LIMIT
@@ -163,17 +163,10 @@ class ChunkSample:
 def sample_chunks(checked: CheckedChunks) -> ChunkSample | None:
     """Return what one pass over all chunks tells, its parts side by side; None without rows."""
     limit = _KeyLimit()
-    of_part = partial(_of_part, limit)
-    if checked.are_held:
-        total = checked.reduce_held(of_part)
-    else:
-        parts = checked.parts()
-        if len(parts) == 1:
-            found: ChunkSample | None = of_blocks(partial(_of_block, limit), checked)
-            return found
-        total = ChunkSample(limit)
-        for sample in answers_in_turn(of_part, parts):
-            total.merge(sample)
+    if not checked.are_held and len(checked.parts()) == 1:  # its blocks side by side
+        found: ChunkSample | None = of_blocks(partial(_of_block, limit), checked)
+        return found
+    total = checked.reduce_parts(partial(_of_part, limit))
     count = 0 if total is None else total.count
     checked.take_count(count)
     return total if count else None

@@ -194,8 +194,6 @@ class ChunkSource(BlockSource):
         self.n, self.p = sum(sizes), checked.n_features
         self._checked, self._change = checked, change
         self.elsewhere = checked.are_held
-        whole = self.elsewhere or len(sizes) == 1
-        self._parts: Sequence[CheckedChunks] = [checked] if whole else checked.parts()
         self._starts = [0, *accumulate(sizes)]
         checked.take_count(self.n)
         is_known = isinstance(scaling, RowScale)
@@ -203,17 +201,12 @@ class ChunkSource(BlockSource):
 
     def passed(self, work: Callable[[RowPart], Any]) -> Iterator[Any]:
         """Yield what `work` makes of the parts of all rows, in their order."""
-        if self.elsewhere:
-            numbers = range(len(self._starts) - 1)
-            answers = self._checked.map_held(partial(self._of_part, work), numbers)
-        elif len(self._parts) == 1:
-            blocks = self._placed(self._parts[0], 0)
+        numbers = range(len(self._starts) - 1)
+        if len(numbers) > 1 or self.elsewhere:
+            answers = self._checked.map_parts(partial(self._of_part, work), numbers)
+        else:  # its blocks side by side
+            blocks = self._placed(self._checked, 0)
             answers = answers_in_turn(partial(self._of_block, work), blocks)
-        else:
-            answers = answers_in_turn(
-                lambda number: self._of_part(work, self._parts[number], number),
-                range(len(self._parts)),
-            )
         for found in answers:
             yield from found
 
@@ -251,9 +244,6 @@ class ChunkSource(BlockSource):
                 continue
             for X, _, w in part.of([chunk]):
                 yield self._change(X), NO_WEIGHTS if w is None else w
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_parts": ()}  # no rows
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)

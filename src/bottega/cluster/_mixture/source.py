@@ -195,9 +195,8 @@ class MixtureChunks:
         pick = partial(_picked, sample_places(self.n), self.counted)
         chunks = self.chunks
         if chunks.are_held:
-            sizes = chunks.map_held(rows_of_part)
-            each = chunks.map_held(pick, [*accumulate(sizes, initial=0)][:-1])
-            found = [picked for part in each for picked in part]
+            *starts, _ = accumulate(chunks.map_parts(rows_of_part), initial=0)
+            found = [picked for part in chunks.map_parts(pick, starts) for picked in part]
         else:
             found = pick(chunks, 0)
         weighted = any(weighted for _, _, weighted in found)

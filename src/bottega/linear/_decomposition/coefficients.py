@@ -25,7 +25,7 @@ from bottega.core.tuned import Tuned
 from bottega.core.typing import Array, BoolArray, FloatArray
 from bottega.core.validate import with_warning
 from bottega.linear._decomposition.centering import squeeze
-from bottega.linear._decomposition.leave_one_out import LeftOut, RowBlock
+from bottega.linear._decomposition.leave_one_out import RowBlock
 from bottega.linear._decomposition.positive import (
     degrees_of_freedom,
     nonnegative_coef,
@@ -127,9 +127,9 @@ class SpectralCoefficients(CoefficientResults, LinearPrediction, LinearSmoother)
                 **common,
             )
             return products
-        y, w, each = problem.rows.y, problem.rows.weight, []
-        problem.reduce(lambda block: each.append(block.residuals(problem.spectrum.rotated, lost)))
-        residuals, room = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        y, w, rotated = problem.rows.y, problem.rows.weight, problem.spectrum.rotated
+        each = problem.reduce(lambda block: AddedSums(([block.residuals(rotated, lost)],)))
+        residuals, room = map(np.concatenate, zip(*each.values[0], strict=True))
         # What the decomposition says about a row has more digits than its prediction.
         fitted = y - residuals.reshape(y.shape)
         self.smoother_ = Smoother(y, fitted, 1 - room, weight=w, **common)
@@ -351,13 +351,13 @@ def _sums_of_chunks(
         loo = np.diag(products).mean() / problem.centering.weight / (1 - df / n) ** 2
         return products, float(loo)
 
-    def of_block(block: RowBlock) -> LeftOut:
+    def of_block(block: RowBlock) -> AddedSums:
         (residuals, room), w = block.residuals(rotated, lost), block.weight
         products = (residuals if w is None else residuals * w[:, None]).T @ residuals
         with np.errstate(divide="ignore", invalid="ignore"):
             left_out = residuals**2 / room[:, None] ** 2
         losses = LossSums().update(left_out.mean(axis=1, keepdims=True), w)
-        return LeftOut(AddedSums((products,)), losses)
+        return AddedSums((products, losses))
 
-    found: LeftOut = problem.reduce(of_block)
-    return found.sums.values[0], float(found.losses.mean_and_se()[0][0])
+    products, losses = problem.reduce(of_block).values
+    return products, float(losses.mean_and_se()[0][0])

@@ -12,7 +12,7 @@ so nothing cancels when alpha is small, and all alphas at once are two matrix pr
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -63,20 +63,6 @@ class LeaveOneOutErrors:
     rss: FloatArray  # (m, q)
 
 
-@dataclass
-class LeftOut:
-    """Sums over rows, and the losses of rows left out."""
-
-    sums: AddedSums
-    losses: LossSums
-
-    def merge(self, other: Self) -> Self:
-        """Take in other rows."""
-        self.sums = self.sums.merge(other.sums)
-        self.losses.merge(other.losses)
-        return self
-
-
 def leave_one_out(
     reduce: Callable[[Callable[[RowBlock], Any]], Any],
     spectrum: Spectrum,
@@ -92,18 +78,17 @@ def leave_one_out(
     q = spectrum.rotated.shape[1]
     pull = [lost * spectrum.rotated[:, [k]] for k in range(q)]
 
-    def of_block(whole: RowBlock) -> LeftOut:
+    def of_block(whole: RowBlock) -> AddedSums:
         losses = LossSums()
         # A row that alone spans a direction has no fit without it at alpha = 0: its error is
         # infinite.
         with np.errstate(divide="ignore", invalid="ignore"):
             for block in whole.split():
                 losses.update(_losses(block, lost, pull, loss), block.weight)
-        return LeftOut(AddedSums((np.einsum("ij,ij->j", whole.outside, whole.outside),)), losses)
+        return AddedSums((np.einsum("ij,ij->j", whole.outside, whole.outside), losses))
 
-    found: LeftOut = reduce(of_block)
-    (outside,) = found.sums.values
-    error, error_se = found.losses.mean_and_se()
+    outside, losses = reduce(of_block).values
+    error, error_se = losses.mean_and_se()
     rss = outside + np.square(lost).T @ np.square(spectrum.rotated)
     return LeaveOneOutErrors(error, error_se, rss)
 

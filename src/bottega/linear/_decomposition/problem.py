@@ -13,12 +13,12 @@ from bottega.core.moments import Moments
 from bottega.core.parts import merged
 from bottega.core.rows import Rows, split_rows
 from bottega.core.sparse import SMALL, is_large_sparse, is_sparse
-from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.data.scatter import narrow_moments
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._decomposition.leave_one_out import RowBlock
+from bottega.linear._decomposition.rank import triangle_of
 from bottega.linear._decomposition.sparse_inputs import decompose_wide
 from bottega.linear._decomposition.spectrum import (
     Spectrum,
@@ -192,8 +192,7 @@ class _Triangle:
 
     @classmethod
     def of(cls, rows: FloatArray) -> Self:
-        with one_thread():
-            return cls(np.asarray(np.linalg.qr(rows, mode="r")))
+        return cls(triangle_of(rows))
 
     def merge(self, other: Self) -> Self:
         return self.of(np.vstack([self.R, other.R]))

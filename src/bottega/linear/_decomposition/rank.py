@@ -7,11 +7,18 @@ import numpy as np
 from bottega.core.errors import DataWarning, warn_caller
 from bottega.core.matrix_columns import beyond_encoding
 from bottega.core.results import term_names
+from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 
 # A column is a combination of earlier ones when less than this share of its length is left after
 # they are projected out. R's lm draws the line at the same place.
 TOLERANCE = 1e-7
+
+
+def triangle_of(rows: FloatArray) -> FloatArray:
+    """Return the triangle of the QR decomposition of some rows."""
+    with one_thread():
+        return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
 def independent_columns(R: FloatArray, tolerance: float = TOLERANCE) -> BoolArray:
@@ -20,7 +27,7 @@ def independent_columns(R: FloatArray, tolerance: float = TOLERANCE) -> BoolArra
     `R` is the table itself or any matrix with the same ``R'R`` (its QR factor, say).
     """
     if len(R) > R.shape[1]:
-        R = np.asarray(np.linalg.qr(R, mode="r"))
+        R = triangle_of(R)
     rows, p = R.shape
     floor = tolerance * np.linalg.norm(R, axis=0)
     if rows == p and not np.any(np.tril(R, -1)):

@@ -20,12 +20,11 @@ from bottega.core.errors import InputError
 from bottega.core.linear_smoother import Intervals
 from bottega.core.rows import Rows, check_weight, split_rows
 from bottega.core.stored import stored
-from bottega.core.threads import one_thread
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.core.validate import check_columns, refuse_masked
 from bottega.linear._decomposition.centering import ROUNDING
 from bottega.linear._decomposition.coefficients import LinearPrediction
-from bottega.linear._decomposition.rank import independent_columns
+from bottega.linear._decomposition.rank import independent_columns, triangle_of
 from bottega.linear._kernels.recursive import absorb_rows
 
 _BLOCK = 2048  # rows merged at a time: a block of a few dozen columns stays in the cache
@@ -112,7 +111,7 @@ class Triangle:
             if self.forgetting < 1:
                 stacked[:size] *= self.forgetting ** (m / 2)
                 block *= self.forgetting ** (np.arange(m - 1, -1, -1)[:, None] / 2)
-            R = _factor(stacked)
+            R = triangle_of(stacked)
         return self._advance(R, origin, len(X), w)
 
     def update_by_row(
@@ -140,7 +139,7 @@ class Triangle:
         if not self.age:
             self.origin = other.origin
         faded = 1.0 if beside else self.forgetting**other.age
-        self.R = _factor(np.vstack([np.sqrt(faded) * self.R, other.about(self.origin)]))
+        self.R = triangle_of(np.vstack([np.sqrt(faded) * self.R, other.about(self.origin)]))
         self.count += other.count
         self.weight = faded * self.weight + other.weight
         self.rows = faded * self.rows + other.rows
@@ -179,7 +178,7 @@ class Triangle:
     def with_prior(self, precision: float) -> FloatArray:
         """Return R about zero with the rows of a prior N(0, I / precision) on all coefficients."""
         rows = np.sqrt(precision) * np.eye(len(self.R) - 1, len(self.R))
-        return _factor(np.vstack([self.about(0.0), rows]))
+        return triangle_of(np.vstack([self.about(0.0), rows]))
 
     def solve(self, prior: float = 0.0) -> TriangleSolution:
         """Return the coefficients that fit the rows, with a prior of that precision."""
@@ -191,7 +190,7 @@ class Triangle:
             R, origin = self.R, self.origin
             kept = self._independent()
         if not kept.all():
-            R = _factor(R[:, np.append(kept, True)])
+            R = triangle_of(R[:, np.append(kept, True)])
         r = len(R) - 1 if kept.all() else int(kept.sum())
         coef, root = np.zeros(d), np.zeros((d, r))
         if r:
@@ -215,12 +214,6 @@ class Triangle:
         if not first:
             return np.asarray(spread == 0)
         return np.asarray(spread <= ROUNDING * np.abs(self.origin[:-1] * self.R[0, 0]))
-
-
-def _factor(rows: FloatArray) -> FloatArray:
-    """Return the triangle of the QR decomposition."""
-    with one_thread():
-        return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
 def _check_sizes(X: FloatArray) -> None:
