@@ -306,7 +306,7 @@ class KMeans(
         def source_of(row_map: RowMap) -> ChunkSource:
             known = None if row_map.sphere else statistics.scaling(row_map.scale)
             near = middle(row_map.to(X)) if known is None else known
-            return ChunkSource(chunks, statistics.sizes or [statistics.count], row_map.to, near)
+            return ChunkSource(chunks, statistics.sizes, row_map.to, near)
 
         X, w = statistics.rows()
         row_map = self._map_of(X, w)

@@ -49,7 +49,7 @@ class ChunkSample:
     weighted : bool
         Whether any chunk had weights.
     sizes : list of int
-        Rows of each part of the source; empty where it was not passed over in parts.
+        Rows of each part of the source; one number where it was not passed over in parts.
     """
 
     def __init__(self, limit: _KeyLimit | None = None) -> None:
@@ -165,6 +165,8 @@ def sample_chunks(checked: CheckedChunks) -> ChunkSample | None:
     limit = _KeyLimit()
     if not checked.are_held and len(checked.parts()) == 1:  # its blocks side by side
         found: ChunkSample | None = of_blocks(partial(_of_block, limit), checked)
+        if found is not None:
+            found.sizes = [found.count]
         return found
     total = checked.reduce_parts(partial(_of_part, limit))
     count = 0 if total is None else total.count

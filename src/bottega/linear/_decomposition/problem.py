@@ -177,15 +177,15 @@ def _solve(scatter: FloatArray, centering: Centering, chunks: Iterable[Chunk]) -
 
 def merge_triangles(chunks: Iterable[Chunk], centering: Centering) -> FloatArray:
     """Return the QR factor of all rows of ``[X, y]``, merged part by part."""
-    found: _Triangle | None = _over_parts(
-        chunks, lambda *part: _Triangle.of(np.hstack(centering.rows(*part)))
+    found: _RowFactor | None = _over_parts(
+        chunks, lambda *part: _RowFactor.of(np.hstack(centering.rows(*part)))
     )
     assert found is not None
     return found.R
 
 
 @dataclass
-class _Triangle:
+class _RowFactor:
     """The QR factor of some rows; that of more is that of both factors, one above the other."""
 
     R: FloatArray
