@@ -508,6 +508,21 @@ def test_a_scheduler_that_is_not_there_or_goes_away(cluster, rows, monkeypatch):
         pass
 
 
+def test_a_cluster_without_workers_is_waited_for_with_a_warning(rows, monkeypatch):
+    from distributed import LocalCluster
+
+    X, y, _, _ = rows
+    monkeypatch.setattr(sys.modules["bottega.scale._engines.cluster"], "_PATIENCE", 0.2)
+    options = {"threads_per_worker": 1, "dashboard_address": ":0", "processes": False}
+    with LocalCluster(n_workers=0, **options) as own, scale.on(own):
+        late = threading.Timer(1.0, own.scale, [1])
+        late.start()
+        with pytest.warns(RuntimeWarning, match="no workers at the moment"):
+            there = Ridge(alpha=1.0).fit(scale.source(X, y, rows=100))
+        late.join()
+    np.testing.assert_allclose(there.coef_, Ridge(alpha=1.0).fit(X, y).coef_, rtol=1e-9)
+
+
 def dying(folder):
     with open(os.path.join(folder, "tries"), "a") as file:
         file.write("x")

@@ -112,7 +112,7 @@ class ModelRows:
     def reduce(self, function: Callable[[FloatArray, FloatArray, FloatArray | None], Any]) -> Any:
         """Return what a function gives for inputs, responses and weights of the rows, merged.
 
-        They are given all at once, or chunk by chunk in the threads that read the chunks.
+        They are given all at once, or chunk by chunk where the chunks are read.
         """
         if self.rows is not None:
             return function(self.rows.X, self.rows.y, self.rows.weight)
@@ -201,7 +201,7 @@ class BinnedChunks:
         return self.source.products(design)
 
     def reduce(self, function: Callable[[CodedRows], Any]) -> Any:
-        """Return what a function gives for each chunk, merged; the threads that read them code."""
+        """Return what a function gives for each chunk, merged; it is coded where it is read."""
         design, terms = self.design, self.terms
         return self.source.reduce(lambda X, y, w: function(design.rows(X, y, w, _offset(terms, X))))
 

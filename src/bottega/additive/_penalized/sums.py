@@ -1,4 +1,4 @@
-"""Sums over rows as codes: those in memory, or chunks that are coded by the threads that read them.
+"""Sums over rows as codes: those in memory, or chunks that are coded where they are read.
 
 What a pass wants of a part of the rows is made of that part alone and merged in order, so that the
 answer does not depend on how many threads there are.
@@ -68,7 +68,7 @@ class RowCounts:
 def merged_over(parts: Iterable[CodedRows], function: Callable[[CodedRows], Any]) -> Any:
     """Return what a function gives for each part of the rows, merged.
 
-    Parts that know how (`reduce`) are coded and worked on by several threads.
+    Parts that know how (`reduce`) are coded and worked on where they are read.
     """
     reduce: Any = getattr(parts, "reduce", None)
     if reduce is not None:

@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 
 import bottega
-from bottega.core.errors import EngineError, Unforeseen
+from bottega.core.errors import EngineError, Unforeseen, warn_caller
 from bottega.core.parallel import one_core
 from bottega.core.parts import merged
 from bottega.scale._engines.packing import (
@@ -37,6 +37,7 @@ Given = tuple[Any, tuple[Any, ...]]  # a part, packed or as it is kept, and what
 
 _FAN_IN, _LAST = 8, 32  # statistics that one task of the tree merges, and that the last one may
 _TASKS, _PARTS = 16, 8  # tasks of a pass that are enough for a worker, parts that one of them reads
+_PATIENCE = 10.0  # seconds after which a missing answer is looked into
 _KEPT = 2 << 30  # bytes of arrays that the cluster keeps from task to task
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # rows may be in the graph
 
@@ -49,6 +50,7 @@ class DaskEngine:
         self._lock = Lock()
         self._arrays: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._running: set[Any] = set()
+        self._told = False  # that there are no workers
 
     @property
     def workers(self) -> int:
@@ -68,7 +70,7 @@ class DaskEngine:
             with self._lock:
                 self._running.add(future)
             try:
-                return future.result()
+                return self.results([future])[0]
             finally:
                 with self._lock:
                     self._running.discard(future)
@@ -85,6 +87,22 @@ class DaskEngine:
         with told_apart():
             packed = [pack(part) for part in parts]
             return DaskParts(self, [(found, *self.share(apart)) for found, apart in packed])
+
+    def results(self, futures: list[Any]) -> list[Any]:
+        """Return what the tasks give, and say so where no worker is there to run them."""
+        try:
+            for last in futures[-1:]:
+                last.exception(timeout=_PATIENCE)
+        except TimeoutError:
+            if not self.client.nthreads() and not self._told:
+                self._told = True  # one of many threads may say it
+                warn_caller(
+                    "The cluster has no workers at the moment: the work waits until there are "
+                    "some. Start workers, or stop it by Ctrl-C.",
+                    RuntimeWarning,
+                )
+        found: list[Any] = self.client.gather(futures)
+        return found
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return a future of a task of its own."""
@@ -160,7 +178,7 @@ class DaskParts:
         """Return what a function gives for every part, in order."""
         with told_apart():
             tasks = self._submitted(_each, function, each, self._parts_of_a_task())
-            found: list[Any] = self._engine.client.gather(tasks)
+            found = self._engine.results(tasks)
         return list(chain.from_iterable(map(_foreseen, found)))
 
     def reduce(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> Any:
@@ -174,7 +192,7 @@ class DaskParts:
                 whole = len(level) - len(level) % size
                 groups = [(level[i : i + size],) for i in range(0, whole, size)]
                 level = [*self._engine.submit_each(_merge, groups), *level[whole:]]
-            return _foreseen(level[0].result()) if level else None
+            return _foreseen(self._engine.results(level)[0]) if level else None
 
     def keep(self, function: Callable[[Any], Iterable[Any]]) -> "DaskParts":
         """Return what a function makes of every part, kept by whichever worker made it."""
