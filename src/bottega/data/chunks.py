@@ -12,13 +12,13 @@ from bottega.core.errors import InputError
 from bottega.core.parts import RowSource
 from bottega.core.seeds import seed_of
 from bottega.data import convert
-from bottega.data._inspect.examine import class_labels
-from bottega.data._inspect.source_kinds import ColumnRoles, SourceKinds, with_target
+from bottega.data._inspect.source_kinds import ColumnRoles, SourceKinds
 from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
 from bottega.data.plain_numbers import PlainNumbers
 from bottega.data.read import is_query
 from bottega.data.read.rows import FrameRows, rows_of
+from bottega.data.role_columns import class_labels, with_target
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["EncodedChunks", "chunks"]

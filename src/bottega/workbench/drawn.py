@@ -18,8 +18,8 @@ from bottega.core.params import Integer
 from bottega.core.parts import RowSource
 from bottega.core.typing import IntArray
 from bottega.data import EncodedChunks, Table, convert
-from bottega.data._inspect.source_kinds import with_target
 from bottega.data.findings import Finding, about_gaps
+from bottega.data.role_columns import with_target
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["SAMPLE", "DrawnTable", "OtherRows", "draw_table"]

@@ -16,9 +16,8 @@ from bottega.core.parts import RowSource
 from bottega.core.rows import split_rows
 from bottega.core.typing import Array, IntArray
 from bottega.data import EncodedChunks, Table, convert
-from bottega.data._inspect.examine import class_labels
-from bottega.data._inspect.order import order_values
 from bottega.data.array_rows import ArrayRows
+from bottega.data.role_columns import class_labels, group_labels, order_values
 from bottega.risk.estimate.nested_engine import Part
 from bottega.risk.estimate.procedures import EstimatorProcedure, takes_weights
 from bottega.workbench.drawn import DrawnTable
@@ -236,8 +235,7 @@ class StreamedRows(RowSource):
         wanted = ~convert.missing(frame[reader.target])
         wanted[self._drawn[slice(*np.searchsorted(self._drawn, [start, end]))] - start] = False
         if reader.group is not None and self._barred is not None:
-            labels = np.array(convert.labels(frame[reader.group]), dtype=object).astype(str)
-            wanted &= ~np.isin(labels, self._barred)
+            wanted &= ~np.isin(group_labels(frame[reader.group]), self._barred)
         if reader.time is not None and self._until is not None:
             wanted &= order_values(frame[reader.time]) <= self._until  # a missing time is not
         if reader.classes is not None:

@@ -24,9 +24,8 @@ from bottega.core.parts import RowSource
 from bottega.core.row_parts import share_chunks
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import Array, BoolArray, FloatArray, IntArray
-from bottega.data import EncodedChunks, convert
-from bottega.data._inspect.order import order_values
-from bottega.data._inspect.source_kinds import with_target
+from bottega.data import EncodedChunks
+from bottega.data.role_columns import group_labels, order_values, with_target
 from bottega.risk.cost_sensitive import CostSensitiveClassifier
 from bottega.risk.estimate.judged_rows import JudgedRows, class_probabilities, read_rows
 from bottega.risk.estimate.nested_engine import FittedProcedure, Part
@@ -59,7 +58,7 @@ def read_judged(
     if labels.ndim > 1:
         raise InputError("One response at a time is evaluated, and the source has several.")
     if isinstance(X, EncodedChunks):
-        groups = _column(X, X.group if groups is None else groups, _labels)
+        groups = _column(X, X.group if groups is None else groups, lambda frame, name: group_labels(frame[name]))
         time = _column(X, time, lambda frame, name: order_values(frame[name]))
     told = None if weights[0] is None else np.concatenate(weights)
     return NumberedRows(X, len(labels)), JudgedRows(labels, task, told, groups, time)
@@ -87,10 +86,6 @@ def _column(source: EncodedChunks, values: Any, read: Callable[[Any, str], Any])
     names = [values] if source.target in (None, values) else [values, source.target]
     frames = with_target(source.stored(names), source.target)
     return np.concatenate([read(frame, values) for frame in frames])
-
-
-def _labels(frame: Any, name: str) -> Array:
-    return np.array(convert.labels(frame[name]), dtype=object).astype(str)
 
 
 class NumberedRows:
