@@ -308,6 +308,8 @@ def leave_one_out(
     estimator : estimator
         Any of bottega's or scikit-learn's; it is cloned. A knob left at ``"auto"`` is chosen
         anew without each row.
+    X : array-like or data frame of shape (n, p), or Table
+        Inputs; a `Table` brings its responses, weights and groups.
     groups : array-like of shape (n,), optional
         Rows of one group are left out together.
 
