@@ -35,6 +35,14 @@ def by_value(request):
     cloudpickle.unregister_pickle_by_value(request.module)
 
 
+@pytest.fixture(params=["cluster", "processes"])
+def place(request):
+    """Where work is sent: the arguments of `scale.on`."""
+    if request.param == "processes":
+        return {"where": "processes", "workers": 2}
+    return {"where": request.getfixturevalue("cluster").scheduler_address}
+
+
 @pytest.fixture(scope="session")
 def rows():
     """Numbers with a response and three classes."""

@@ -43,13 +43,6 @@ MODELS = {
 }
 
 
-@pytest.fixture(params=["cluster", "processes"])
-def place(request):
-    if request.param == "processes":
-        return {"where": "processes", "workers": 2}
-    return {"where": request.getfixturevalue("cluster").scheduler_address}
-
-
 def learned(model):
     if isinstance(model, KMeans | GaussianMixture):
         return model.cluster_centers_ if isinstance(model, KMeans) else model.means_

@@ -13,13 +13,6 @@ from bottega.core.errors import InputError
 pytestmark = pytest.mark.slow  # processes start and import the package
 
 
-@pytest.fixture(params=["cluster", "processes"])
-def place(request):
-    if request.param == "processes":
-        return {"where": "processes", "workers": 2}
-    return {"where": request.getfixturevalue("cluster").scheduler_address}
-
-
 def groups(n=4000, p=3, seed=0):
     rng = np.random.default_rng(seed)
     return 2.0 * rng.normal(size=(6, p))[rng.integers(6, size=n)] + rng.normal(size=(n, p))

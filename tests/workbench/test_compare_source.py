@@ -211,6 +211,16 @@ def test_interruption_and_resume(file, tmp_path, monkeypatch):
         bottega.compare(table, **options, resume=kept)
 
 
+def test_a_file_that_changes_after_the_draw_is_not_learnt_from(frame, tmp_path):
+    """The numbers of the rows that were drawn would be those of others."""
+    file = tmp_path / "rows.parquet"
+    frame[["a", "b", "y"]].to_parquet(file)
+    table = draw_table(scale.source(file, target="y", rows=100), 300)
+    frame[["a", "b", "y"]][1:].to_parquet(file)
+    found = bottega.compare(table, methods=["least_squares"], outer=2, stack=False)
+    assert "The source has fewer rows than the 900 of" in found.skipped["least_squares"]
+
+
 def test_without_the_time_to_read_the_others_methods_learn_from_rows_in_memory():
     rng = np.random.default_rng(0)
     rows = pd.DataFrame(rng.normal(size=(3000, 3)), columns=["a", "b", "y"])

@@ -22,7 +22,13 @@ from bottega.core.errors import InputError, UnforeseenClass
 from bottega.core.frames import is_frame
 from bottega.core.labels import CodedLabels
 from bottega.core.parallel import answers_in_turn
-from bottega.core.parts import RowSource, counted, of_blocks, parts_side_by_side
+from bottega.core.parts import (
+    RowSource,
+    counted,
+    of_blocks,
+    parts_side_by_side,
+    refuse_other_count,
+)
 from bottega.core.row_parts import RowParts
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
@@ -265,12 +271,8 @@ class CheckedChunks:
 
     def check_count(self, count: int) -> None:
         """Raise where a pass has had another number of rows than an earlier one."""
-        if self.count is not None and count != self.count:
-            raise InputError(
-                f"The chunks have {'fewer' if count < self.count else 'more'} rows than the "
-                f"{self.count} of an earlier pass; give chunks that are the same each time, and "
-                "do not change their files meanwhile."
-            )
+        if self.count is not None:
+            refuse_other_count(count, self.count, "The chunks have")
 
     def given(self) -> Iterable[Any]:
         """Return the chunks as they are to be checked: inputs as arrays where they are plain."""

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from bottega.core.errors import InputError
 from bottega.core.parallel import answers_in_turn
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "merged",
     "of_blocks",
     "parts_side_by_side",
+    "refuse_other_count",
 ]
 
 
@@ -122,3 +124,21 @@ class _Counted:
 def counted(function: Callable[..., Any], X: Any, *more: Any) -> _Counted:
     """Return what a function gives of some rows, and how many there were."""
     return _Counted(function(X, *more), X.shape[0])
+
+
+def refuse_other_count(count: int, known: int, what: str) -> None:
+    """Raise where a pass has had another number of rows than an earlier one.
+
+    Parameters
+    ----------
+    count, known : int
+        Rows of the pass, and of the earlier one.
+    what : str
+        What has them, with its verb: ``"The chunks have"``.
+    """
+    if count != known:
+        raise InputError(
+            f"{what} {'fewer' if count < known else 'more'} rows than the {known} of an earlier "
+            "pass; give chunks that are the same each time, and do not change their files "
+            "meanwhile."
+        )

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from bottega.core.engine import Engine, SharedParts
+from bottega.core.engine import Engine, SharedParts, current_engine
 from bottega.core.errors import BottegaError, InputError
+from bottega.core.parallel import answers_in_turn
 from bottega.core.parts import RowSource
 
-__all__ = ["RowParts", "share_chunks"]
+__all__ = ["RowParts", "each_part", "share_chunks"]
 
 Step = Callable[[Iterable[Any]], Iterable[Any]]
 
@@ -84,6 +85,17 @@ def share_chunks(engine: Engine, chunks: Iterable[Any]) -> RowParts:
     if isinstance(chunks, RowSource):
         return RowParts(engine.share_out(chunks.parts()), chunks.in_files)
     return RowParts(engine.share_out([[chunk] for chunk in chunks]), in_files=False)
+
+
+def each_part(function: Callable[[Any], Any], parts: Sequence[Any], *, in_files: bool) -> list[Any]:
+    """Return what a function that reads little gives for every part, in order.
+
+    The processes of an engine read parts of files; what would have to be sent is looked at here.
+    """
+    engine = current_engine()
+    if engine is None or not in_files:
+        return list(answers_in_turn(function, parts))
+    return engine.share_out(parts).map(function)
 
 
 def _read(steps: Sequence[Step], part: Iterable[Any]) -> Iterable[Any]:

@@ -12,13 +12,13 @@ from bottega.core.errors import InputError
 from bottega.core.parts import RowSource
 from bottega.core.seeds import seed_of
 from bottega.data import convert
-from bottega.data._inspect.examine import class_labels
-from bottega.data._inspect.source_kinds import ColumnRoles, SourceKinds, with_target
+from bottega.data._inspect.source_kinds import ColumnRoles, SourceKinds
 from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
 from bottega.data.plain_numbers import PlainNumbers
 from bottega.data.read import is_query
 from bottega.data.read.rows import FrameRows, rows_of
+from bottega.data.role_columns import class_labels, with_target
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["EncodedChunks", "chunks"]
@@ -199,8 +199,17 @@ class EncodedChunks(RowSource):
         for frame in self._rows():
             matrix = self.encoder.transform(self._features(frame))
             X = nw.from_numpy(matrix, names, backend=frame.implementation).to_native()
-            y, weight = self._response(frame), self._roles.weight
-            yield (X, y) if weight is None else (X, y, convert.numbers(frame[weight]))
+            y, weight = self._response(frame), self._weight(frame)
+            yield (X, y) if weight is None else (X, y, weight)
+
+    def responses(self) -> Iterator[tuple[Any, Any]]:
+        """Yield responses and weights alone: no other column is read."""
+        if self._roles.target is None:
+            yield from super().responses()
+            return
+        self._learn()  # whether labels are read as they are written
+        for frame in with_target(self.stored(self._roles.used), self._roles.target):
+            yield self._response(frame), self._weight(frame)
 
     def at_first_sight(self) -> RowSource:
         """Return the chunks as the files describe them, where that is known and may do."""
@@ -278,6 +287,10 @@ class EncodedChunks(RowSource):
         if convert.storage(series) in ("integer", "number"):
             return convert.numbers(series)
         return class_labels(series)
+
+    def _weight(self, frame: Frame) -> Any:
+        name = self._roles.weight
+        return None if name is None else convert.numbers(frame[name])
 
 
 class _FeatureFrames:

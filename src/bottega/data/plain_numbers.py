@@ -17,7 +17,6 @@ from bottega.core.recycled import RecycledArrays
 from bottega.core.rows import split_rows
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.data._encode.statistics import SAFE
-from bottega.data._inspect.examine import class_labels
 from bottega.data._kernels.copied import copied
 from bottega.data.columns import is_key
 from bottega.data.read.batches import Types, is_text, plain_types, readable, record_batches
@@ -26,6 +25,7 @@ from bottega.data.read.footers import NumberFooter, Span, column_names, number_f
 from bottega.data.read.parquet import check_alike
 from bottega.data.read.rows import StoredRows
 from bottega.data.read.stored_numbers import StoredNumbers, stored_numbers
+from bottega.data.role_columns import class_labels
 
 __all__ = ["PlainNumbers"]
 

@@ -13,11 +13,12 @@ from bottega.data._inspect.display import as_html, as_text
 from bottega.data._inspect.examine import check_kinds, examine_all, extent
 from bottega.data._inspect.leakage import search_leakers
 from bottega.data._inspect.notes import about_feature, about_kinds, encoded_width, is_left_out
-from bottega.data._inspect.order import about_order, order_values
+from bottega.data._inspect.order import about_order
 from bottega.data._inspect.roles import assign_roles, with_roles
 from bottega.data._inspect.target import read_target
 from bottega.data.columns import Column, count
 from bottega.data.findings import Finding
+from bottega.data.role_columns import order_values
 
 if TYPE_CHECKING:
     from bottega.data.splits import Split

@@ -37,7 +37,7 @@ from bottega.workbench.job import Job
 from bottega.workbench.measures import get_measure
 from bottega.workbench.results import MethodResult
 from bottega.workbench.resume import Saved, digest_of
-from bottega.workbench.streamed import procedure_of
+from bottega.workbench.streamed import procedure_for_table
 from bottega.workbench.tables import as_table
 
 __all__ = ["compare"]
@@ -206,7 +206,7 @@ def compare(
     # A method's own estimate of error would divide groups, or look ahead in time.
     inner = None if train.groups is None and train.time is None else _INNER
     procedures: dict[str, Any] = {
-        name: procedure_of(
+        name: procedure_for_table(
             unfitted(each, select, ranked_by.loss),
             inputs[name],
             rows,

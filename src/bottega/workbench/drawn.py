@@ -18,8 +18,8 @@ from bottega.core.params import Integer
 from bottega.core.parts import RowSource
 from bottega.core.typing import IntArray
 from bottega.data import EncodedChunks, Table, convert
-from bottega.data._inspect.source_kinds import with_target
 from bottega.data.findings import Finding, about_gaps
+from bottega.data.role_columns import with_target
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["SAMPLE", "DrawnTable", "OtherRows", "draw_table"]
@@ -39,6 +39,8 @@ class OtherRows:
         Numbers of the rows that were drawn, in order, the first row being 0.
     count : int
         How many other rows have a target.
+    stored : int
+        How many rows there are in all, those without a target too.
     seconds : float
         Time of a pass over the source.
     """
@@ -46,6 +48,7 @@ class OtherRows:
     source: EncodedChunks
     drawn: IntArray
     count: int
+    stored: int
     seconds: float
 
 
@@ -124,7 +127,7 @@ def draw_table(
         if given is not None and not isinstance(given, str):
             raise InputError(f"{role} of a source is the name of a column; got {given!r}.")
     strata = source.target if _has_classes(source, task) else None
-    start, numbered = perf_counter(), _NumberedRows(source)
+    start, numbered = perf_counter(), _RowsAndNumbers(source)
     frame = sample_rows(numbered, size, seed, strata)
     if frame is None:
         raise InputError(f"Target {source.target!r} has no value at all; choose another.")
@@ -134,7 +137,8 @@ def draw_table(
     roles = {"weight": weight or source.weight, "group": group or source.group, "time": time}
     table = _read(rows.drop(numbered.column).to_native(), source, task, roles)
     table.row_numbers = drawn + 1
-    table.others = OtherRows(source, drawn, numbered.kept - len(drawn), seconds)
+    more = numbered.kept - len(drawn)
+    table.others = OtherRows(source, drawn, more, numbered.stored, seconds)
     if numbered.kept < numbered.stored and "text" in table.kinds.values():
         table.unlabelled = sample_rows(_without_target(source), size, seed)
     table.warnings = (*_findings(table, numbered), *table.warnings)
@@ -149,7 +153,7 @@ def _without_target(source: EncodedChunks) -> Iterator[convert.Frame]:
             yield frame[absent, :]
 
 
-class _NumberedRows:
+class _RowsAndNumbers:
     """The rows of a source that have a target, with a column of their numbers."""
 
     def __init__(self, source: EncodedChunks) -> None:
@@ -208,7 +212,7 @@ def _cannot_be_used(name: str) -> Finding:
     return Finding("unusable", name, message)
 
 
-def _findings(table: DrawnTable, read: _NumberedRows) -> Iterator[Finding]:
+def _findings(table: DrawnTable, read: _RowsAndNumbers) -> Iterator[Finding]:
     """Say which rows were drawn, and which were left out."""
     if table.others.count:
         yield Finding(

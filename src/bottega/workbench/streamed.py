@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -12,19 +11,20 @@ from sklearn.base import clone
 from bottega.core.chunked import Chunked
 from bottega.core.engine import current_engine, working_on
 from bottega.core.frames import is_frame
-from bottega.core.parts import RowSource
+from bottega.core.parts import RowSource, refuse_other_count
+from bottega.core.row_numbers import numbered, spans_of
+from bottega.core.row_parts import each_part
 from bottega.core.rows import split_rows
 from bottega.core.typing import Array, IntArray
 from bottega.data import EncodedChunks, Table, convert
-from bottega.data._inspect.examine import class_labels
-from bottega.data._inspect.order import order_values
 from bottega.data.array_rows import ArrayRows
+from bottega.data.role_columns import class_labels, group_labels, order_values
 from bottega.risk.estimate.nested_engine import Part
 from bottega.risk.estimate.procedures import EstimatorProcedure, takes_weights
 from bottega.workbench.drawn import DrawnTable
 from bottega.workbench.features import inputs_of
 
-__all__ = ["StreamedProcedure", "StreamedRows", "procedure_of"]
+__all__ = ["StreamedProcedure", "StreamedRows", "procedure_for_table"]
 
 _PASSES = 3  # over the rows that a fit of chunks takes, as a rule
 _NUMBERS = 2_000_000  # of encoded inputs that are held at once
@@ -81,6 +81,7 @@ class StreamedProcedure(EstimatorProcedure):
         return StreamedRows(
             table.others.source,
             table.others.drawn,
+            table.others.stored,
             reader,
             first=(X, y) if weight is None else (X, y, weight),
             barred=barred,
@@ -109,7 +110,7 @@ class StreamedProcedure(EstimatorProcedure):
         return dict(zip(labels.tolist(), factor[first].tolist(), strict=True))
 
 
-def procedure_of(estimator: Any, inputs: Any, rows: Any, table: Table, **how: Any) -> Any:
+def procedure_for_table(estimator: Any, inputs: Any, rows: Any, table: Table, **how: Any) -> Any:
     """Return a method as a procedure that learns from as many rows as it can.
 
     Parameters
@@ -193,7 +194,9 @@ class StreamedRows(RowSource):
     source : EncodedChunks
         All rows.
     drawn : ndarray of int
-        Numbers of the rows that are left out of them.
+        Numbers of the rows that are left out of them, in order.
+    count : int
+        How many rows the source has.
     reader : _RowReader
         How the others are encoded.
     first : tuple, optional
@@ -202,42 +205,41 @@ class StreamedRows(RowSource):
         Groups whose rows are left out.
     until : float, optional
         Time of the last row that is not left out.
-    start : int
-        Number of the first row of the source.
+    what : str
+        What the source is, and its verb, where it has another number of rows.
     """
 
     def __init__(
         self,
         source: EncodedChunks,
         drawn: IntArray,
+        count: int,
         reader: _RowReader,
         *,
         first: tuple[Any, ...] | None = None,
         barred: Array | None = None,
         until: float | None = None,
-        start: int = 0,
+        what: str = "The source has",
     ) -> None:
-        self._source, self._drawn, self._reader, self._first = source, drawn, reader, first
-        self._barred, self._until, self._start = barred, until, start
+        self._source, self._drawn, self._count, self._what = source, drawn, count, what
+        self._reader, self._first, self._barred, self._until = reader, first, barred, until
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         if self._first is not None:
             yield self._first
-        start = self._start
-        for frame in self._source.stored(self._reader.columns):
-            at = np.flatnonzero(self._wanted(frame, start))
-            start += len(frame)
+        frames = self._source.stored(self._reader.columns)
+        for place, frame in numbered(frames, self._count, self._what):
+            at = np.flatnonzero(self._wanted(frame, place))
             for some in split_rows(len(at), max(_NUMBERS // self._reader.width, 1)):
                 yield self._reader.read(frame[at[some], :])
 
-    def _wanted(self, frame: convert.Frame, start: int) -> Array:
+    def _wanted(self, frame: convert.Frame, place: slice) -> Array:
         """Return which rows of a frame are to be learnt from."""
-        reader, end = self._reader, start + len(frame)
+        reader = self._reader
         wanted = ~convert.missing(frame[reader.target])
-        wanted[self._drawn[slice(*np.searchsorted(self._drawn, [start, end]))] - start] = False
+        wanted[_within(self._drawn, place)] = False
         if reader.group is not None and self._barred is not None:
-            labels = np.array(convert.labels(frame[reader.group]), dtype=object).astype(str)
-            wanted &= ~np.isin(labels, self._barred)
+            wanted &= ~np.isin(group_labels(frame[reader.group]), self._barred)
         if reader.time is not None and self._until is not None:
             wanted &= order_values(frame[reader.time]) <= self._until  # a missing time is not
         if reader.classes is not None:
@@ -246,18 +248,32 @@ class StreamedRows(RowSource):
         return wanted
 
     def parts(self) -> list[Iterable[Any]]:
-        """Return the rows in memory, and the parts of the source, which know where they start."""
-        engine, parts = current_engine(), self._source.parts()
-        if engine is None or len(parts) < 2:
+        """Return the rows in memory, and the parts of the source, each with those left out."""
+        parts = self._source.parts()
+        if current_engine() is None or len(parts) < 2:
             return [self]
-        sizes = engine.share_out(parts).map(_Counting(self._reader.target))
-        starts = accumulate(sizes, initial=self._start)
-        given = {"barred": self._barred, "until": self._until}
+        counting = _Counting(self._reader.target)
+        sizes = each_part(counting, parts, in_files=self._source.in_files)
+        refuse_other_count(sum(sizes), self._count, self._what)
         others = [
-            StreamedRows(part, self._drawn, self._reader, start=start, **given)  # type: ignore[arg-type]
-            for part, start in zip(parts, starts, strict=False)
+            StreamedRows(
+                part,
+                _within(self._drawn, place),
+                size,
+                self._reader,
+                barred=self._barred,
+                until=self._until,
+                what="A part of the source has",
+            )
+            for part, size, place in zip(parts, sizes, spans_of(sizes), strict=True)
         ]
         return [[self._first], *others]
+
+
+def _within(numbers: IntArray, place: slice) -> IntArray:
+    """Return which rows of a place numbers in order name, counted from its start."""
+    ends = np.searchsorted(numbers, [place.start, place.stop])
+    return numbers[slice(*ends)] - place.start
 
 
 @dataclass(frozen=True)

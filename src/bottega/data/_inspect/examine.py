@@ -242,21 +242,6 @@ def _replace(series: Series, values: Any, dtype: Any) -> Series:
     return nw.new_series(series.name, values, dtype, backend=series.implementation)
 
 
-def class_labels(series: Series) -> np.ndarray:
-    """Return labels as the user wrote them: text, booleans or numbers (whole ones as int)."""
-    try:
-        stored = convert.storage(series)
-    except InputError:  # of any type, and the user called it a category: labels are text
-        stored = "mixed"
-    if stored in ("string", "mixed"):
-        return np.array(convert.labels(series))
-    values = convert.numbers(series)
-    if stored == "boolean":
-        return values.astype(bool)
-    convert.refuse_infinite(values, series.name)
-    return values.astype(np.int64) if np.all(values == np.round(values)) else values
-
-
 def extent(series: Series, kind: str) -> tuple[str, str, str]:
     """Return lowest and highest value and the commonest label, as text."""
     if kind in ("number", "date") and count(series)[1]:

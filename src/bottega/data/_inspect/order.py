@@ -26,12 +26,6 @@ _NAMED_TIME = re.compile(
 )
 
 
-def order_values(series: convert.Series) -> FloatArray:
-    """Return a column as numbers to order rows by: dates as days, NaN where a value is missing."""
-    dated = convert.storage(series) in ("date", "string")
-    return convert.days(series) if dated else convert.numbers(series)
-
-
 def about_order(table: "Table") -> Iterator[Finding]:
     """Report rows that look as if they were in order of time.
 

@@ -1,6 +1,6 @@
 """What the columns of a source are for, and of which kinds they are: learnt in one pass."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,9 @@ from bottega.data.columns import UNUSABLE
 from bottega.data.convert import Frame
 from bottega.data.read.files import is_boolean
 from bottega.data.read.rows import FrameRows
+from bottega.data.role_columns import with_target
 
-__all__ = ["ColumnRoles", "SourceKinds", "with_target"]
+__all__ = ["ColumnRoles", "SourceKinds"]
 
 
 @dataclass(frozen=True)
@@ -33,17 +34,6 @@ class ColumnRoles:
     def used(self) -> list[str]:
         """The columns that chunks are made of, beside the inputs."""
         return [name for name in (self.target, self.weight) if name is not None]
-
-
-def with_target(frames: Iterable[Frame], target: str | None) -> Iterator[Frame]:
-    """Yield the rows that have a target; all of them where there is none."""
-    for frame in frames:
-        if target is not None:
-            absent = convert.missing(frame[target])
-            if absent.any():
-                frame = frame[np.flatnonzero(~absent), :]
-        if len(frame):
-            yield frame
 
 
 class SourceKinds:

@@ -7,10 +7,10 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.typing import Array
 from bottega.data import convert, findings
-from bottega.data._inspect.examine import class_labels
 from bottega.data.columns import MAX_LEVELS, MIN_ID_ROWS, count
 from bottega.data.convert import Series
 from bottega.data.findings import Finding
+from bottega.data.role_columns import class_labels
 
 
 class Response(NamedTuple):

@@ -19,7 +19,8 @@ from bottega.plot import lines_chart
 from bottega.risk.estimate.judged_rows import JudgedRows, read_rows, task_of
 from bottega.risk.estimate.nested_engine import AllBut, judge_of, parts_of, run_alone
 from bottega.risk.estimate.procedures import EstimatorProcedure, PlainInputs, takes_weights
-from bottega.risk.estimate.source_rows import inputs_of_rows, procedure_on, read_judged
+from bottega.risk.estimate.source_procedure import procedure_for
+from bottega.risk.estimate.source_rows import inputs_of_rows, read_judged
 
 __all__ = ["CrossValidation", "LeaveOneOut", "cross_validate", "leave_one_out"]
 
@@ -210,7 +211,7 @@ def cross_validate(
     )
     fold = rows.fold_of(folds)
     parts = list(parts_of(0, folds, pairs=False))
-    procedure = procedure_on(estimator, X, rows, loss=judge.row_losses.loss, as_it_is=True)
+    procedure = procedure_for(estimator, X, rows, loss=judge.row_losses.loss, as_it_is=True)
     answers = run_alone(procedure, parts, judge, "folds")
     found = [judge.judged(answer) for answer in answers]
     predictions = np.zeros((len(rows), *found[0].shape[1:]), dtype=np.result_type(*found))
@@ -308,6 +309,8 @@ def leave_one_out(
     estimator : estimator
         Any of bottega's or scikit-learn's; it is cloned. A knob left at ``"auto"`` is chosen
         anew without each row.
+    X : array-like or data frame of shape (n, p), or Table
+        Inputs; a `Table` brings its responses, weights and groups.
     groups : array-like of shape (n,), optional
         Rows of one group are left out together.
 

@@ -120,6 +120,10 @@ def holdout(
     ----------
     estimator : estimator
         One with a knob, or any other with `values` a mapping of parameters to lists.
+    X : array-like or data frame of shape (n, p), or Table
+        Inputs; a `Table` brings its responses, weights, groups and time.
+    groups : array-like of shape (n,), optional
+        Rows of one group are held out together; the groups are the independent units.
     values : array-like or mapping, optional
         Values of the knob; its own grid by default. ``{"max_depth": [1, 2, 3]}`` for parameters
         by name.

@@ -24,7 +24,8 @@ from bottega.risk.estimate.nested_engine import (
 )
 from bottega.risk.estimate.nested_result import NestedComparison, NestedCV
 from bottega.risk.estimate.nested_together import put_together
-from bottega.risk.estimate.source_rows import inputs_of_rows, procedure_on, read_judged
+from bottega.risk.estimate.source_procedure import procedure_for
+from bottega.risk.estimate.source_rows import inputs_of_rows, read_judged
 
 __all__ = ["nested_cv", "run_procedures"]
 
@@ -164,7 +165,7 @@ def nested_cv(
     X, rows = read_judged(X, y, tasks.pop(), weight=sample_weight, groups=groups, time=time)
     row_losses = RowLosses(loss, rows.task, rows.classes)
     procedures = {
-        name: procedure_on(
+        name: procedure_for(
             each,
             X,
             rows,

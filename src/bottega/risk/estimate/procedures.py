@@ -1,7 +1,8 @@
 """An estimator as a procedure: its inputs, its weights, and the choice of its knob."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -133,21 +134,22 @@ class EstimatorProcedure:
             model = CostSensitiveClassifier.of(model, cost)
         if self.decision is not None and hasattr(self.estimator, "predict_proba"):
             model = self._deciding(model, told[0], X, given)
-        inputs, classes = self.inputs, self.rows.classes
+        classes = self.rows.classes
 
-        def predict(rows: IntArray) -> Array:
-            return np.asarray(model.predict(inputs.test(part, rows)))
-
-        def probabilities(rows: IntArray) -> FloatArray:
-            return class_probabilities(model, inputs.test(part, rows), classes, "loss")
+        def probabilities(X: Any) -> FloatArray:
+            return class_probabilities(model, X, classes, "loss")
 
         has_any = classes is not None and hasattr(model, "predict_proba")
         return FittedProcedure(
-            predict,
-            probabilities if has_any else None,
-            inputs.joined(part, model),
+            partial(self._predicted, model.predict, part),
+            partial(self._predicted, probabilities, part) if has_any else None,
+            self.inputs.joined(part, model),
             *told,
         )
+
+    def _predicted(self, predict: Callable[[Any], Any], part: Part, rows: IntArray) -> Array:
+        """Return what a fitted model predicts for rows, by their positions."""
+        return np.asarray(predict(self.inputs.test(part, rows)))
 
     @property
     def _cost(self) -> Cost | None:

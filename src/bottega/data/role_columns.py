@@ -1,0 +1,49 @@
+"""Columns of rows as they are stored, read for what they are: responses, groups, an order."""
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from bottega.core.errors import InputError
+from bottega.core.typing import FloatArray
+from bottega.data import convert
+from bottega.data.convert import Frame, Series
+
+__all__ = ["class_labels", "group_labels", "order_values", "with_target"]
+
+
+def with_target(frames: Iterable[Frame], target: str | None) -> Iterator[Frame]:
+    """Yield the rows that have a target; all of them where there is none."""
+    for frame in frames:
+        if target is not None:
+            absent = convert.missing(frame[target])
+            if absent.any():
+                frame = frame[np.flatnonzero(~absent), :]
+        if len(frame):
+            yield frame
+
+
+def class_labels(series: Series) -> np.ndarray:
+    """Return labels as the user wrote them: text, booleans or numbers (whole ones as int)."""
+    try:
+        stored = convert.storage(series)
+    except InputError:  # of any type, and the user called it a category: labels are text
+        stored = "mixed"
+    if stored in ("string", "mixed"):
+        return np.array(convert.labels(series))
+    values = convert.numbers(series)
+    if stored == "boolean":
+        return values.astype(bool)
+    convert.refuse_infinite(values, series.name)
+    return values.astype(np.int64) if np.all(values == np.round(values)) else values
+
+
+def group_labels(series: Series) -> np.ndarray:
+    """Return the groups of rows as text; those without one are a group of their own."""
+    return np.array(convert.labels(series), dtype=object).astype(str)
+
+
+def order_values(series: Series) -> FloatArray:
+    """Return a column as numbers to order rows by: dates as days, NaN where a value is missing."""
+    dated = convert.storage(series) in ("date", "string")
+    return convert.days(series) if dated else convert.numbers(series)
