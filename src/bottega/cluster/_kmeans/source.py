@@ -12,6 +12,7 @@ import numpy as np
 from bottega.cluster._kernels.rows import column_sums
 from bottega.core.chunks import CheckedChunks, parts_of
 from bottega.core.parallel import answers_in_turn, in_threads, spare_threads
+from bottega.core.parts import refuse_other_count
 from bottega.core.rows import split_rows
 from bottega.core.threads import one_thread
 from bottega.core.typing import FloatArray
@@ -223,10 +224,13 @@ class ChunkSource(BlockSource):
         start, stop = self._starts[number : number + 2]
         for X, w in self._blocks(part):
             # Before the rows are used: they would take the places of others.
-            self._checked.check_count(self.n + max(start + len(X) - stop, 0))
+            self._check_count(self.n + max(start + len(X) - stop, 0))
             yield start, X, w
             start += len(X)
-        self._checked.check_count(self.n + start - stop)
+        self._check_count(self.n + start - stop)
+
+    def _check_count(self, count: int) -> None:
+        refuse_other_count(count, self.n, "The chunks have")
 
     def _blocks(self, part: Iterable[Any]) -> Iterator[tuple[FloatArray, FloatArray]]:
         if not isinstance(part, CheckedChunks):  # a process keeps the rows, checked
@@ -244,7 +248,3 @@ class ChunkSource(BlockSource):
                 continue
             for X, _, w in part.of([chunk]):
                 yield self._change(X), NO_WEIGHTS if w is None else w
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state)
-        self._checked.take_count(self.n)
