@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals.stable.v2 as nw
@@ -28,7 +29,6 @@ from bottega.core.parts import (
     parts_side_by_side,
     refuse_other_count,
 )
-from bottega.core.row_numbers import spans_of
 from bottega.core.row_parts import RowParts
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
@@ -201,7 +201,8 @@ class CheckedChunks:
         if sum(size.total() for size in sizes) <= MOST_ORDERED:
             known = self._deal(count)
         if known is not None:
-            return [known[rows] for rows in spans_of(size.total() for size in sizes)]
+            ends = accumulate((size.total() for size in sizes), initial=0)
+            return [known[start:end] for start, end in pairwise(ends)]
         found: list[Any] = []
         before: Counter[Any] = Counter()
         for size in sizes:
@@ -265,9 +266,13 @@ class CheckedChunks:
 
     def take_count(self, count: int) -> None:
         """Note how many rows a pass has had; raise where an earlier one has had others."""
+        self.check_count(count)
+        self.count = count
+
+    def check_count(self, count: int) -> None:
+        """Raise where a pass has had another number of rows than an earlier one."""
         if self.count is not None:
             refuse_other_count(count, self.count, "The chunks have")
-        self.count = count
 
     def given(self) -> Iterable[Any]:
         """Return the chunks as they are to be checked: inputs as arrays where they are plain."""
