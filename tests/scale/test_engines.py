@@ -21,6 +21,7 @@ from bottega.core.engine import current_engine, sent
 from bottega.core.errors import EngineError, InputError, ParameterError
 from bottega.core.parallel import in_threads, spare_threads
 from bottega.core.parts import RowSource
+from bottega.core.progress import PARTS, listen
 from bottega.data.array_rows import ArrayRows
 from bottega.ensemble import BaggingRegressor, RandomForestRegressor
 from bottega.explain import explain
@@ -499,6 +500,17 @@ def test_a_scheduler_that_is_not_there_or_goes_away(cluster, rows, monkeypatch):
             Ridge().fit(scale.source(X, y, rows=100))
     with pytest.raises(EngineError, match="The client is closed"), scale.on(client):
         pass
+
+
+@pytest.mark.parametrize("where", ["memory", "processes", "cluster"])
+def test_each_part_of_a_pass_is_reported(where, cluster, rows):
+    X, y, _, _ = rows
+    seen = []
+    with scale.on(cluster if where == "cluster" else where, workers=2), listen(seen.append):
+        Ridge(alpha=1.0).fit(scale.source(X, y, rows=100))
+    done = [event.done for event in seen if event.stage == PARTS]
+    assert done[:7] == [1, 2, 3, 4, 5, 6, 7]
+    assert {event.total for event in seen if event.stage == PARTS} == {7}
 
 
 def test_a_cluster_without_workers_is_waited_for_with_a_warning(rows, monkeypatch):

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from functools import partial
-from itertools import accumulate, pairwise
 from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals.stable.v2 as nw
@@ -29,6 +28,8 @@ from bottega.core.parts import (
     parts_side_by_side,
     refuse_other_count,
 )
+from bottega.core.progress import PARTS, reported
+from bottega.core.row_numbers import spans_of
 from bottega.core.row_parts import RowParts
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
@@ -135,8 +136,7 @@ class CheckedChunks:
         if not self.are_held:
             if folds > 1 or self.read is not None:
                 return of_blocks(function, self.dealt(folds))
-            parts = ((part,) for part in self.parts())
-            return of_blocks(lambda part: part._of_chunks(function), parts)
+            return self._of_parts(lambda part: part._of_chunks(function))
         assert self._held is not None
         if folds == 1:
             return self._held.reduce(partial(dealt_parts.of_part_alone, function))
@@ -176,16 +176,21 @@ class CheckedChunks:
             return
         parts = self.parts()
         more: Any = [()] * len(parts) if each is None else [(one,) for one in each]
-        yield from answers_in_turn(
+        found = answers_in_turn(
             lambda given: function(given[0], *given[1]), zip(parts, more, strict=True)
         )
+        yield from reported(PARTS, len(parts), found)
 
     def reduce_parts(self, function: Callable[..., Any]) -> Any:
         """Return ``function(part)`` of every part, merged in order, as `map_parts` has them."""
         if self.are_held:
             assert self._held is not None
             return self._held.reduce(function)
-        return of_blocks(function, ((part,) for part in self.parts()))
+        return self._of_parts(function)
+
+    def _of_parts(self, function: Callable[..., Any]) -> Any:
+        parts = self.parts()
+        return of_blocks(function, ((part,) for part in parts), len(parts))
 
     def _folds_of_parts(self, count: int) -> list[Any]:
         """Return for each part the folds of its rows, or what was dealt before it."""
@@ -201,8 +206,7 @@ class CheckedChunks:
         if sum(size.total() for size in sizes) <= MOST_ORDERED:
             known = self._deal(count)
         if known is not None:
-            ends = accumulate((size.total() for size in sizes), initial=0)
-            return [known[start:end] for start, end in pairwise(ends)]
+            return [known[rows] for rows in spans_of(size.total() for size in sizes)]
         found: list[Any] = []
         before: Counter[Any] = Counter()
         for size in sizes:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bottega.core.errors import InputError
 from bottega.core.parallel import answers_in_turn
+from bottega.core.progress import PARTS, reported
 
 __all__ = [
     "RowSource",
@@ -96,14 +97,17 @@ def merged(total: Any, other: Any) -> Any:
     return total.merge(other)
 
 
-def of_blocks(function: Callable[..., Any], blocks: Iterable[tuple[Any, ...]]) -> Any:
+def of_blocks(
+    function: Callable[..., Any], blocks: Iterable[tuple[Any, ...]], parts: int | None = None
+) -> Any:
     """Return what a function gives for each block of rows, merged; None without rows.
 
     Blocks are worked on side by side and merged in order, so that the answer does not depend on
-    the number of threads.
+    the number of threads. Where they are the `parts` of a source, each is reported.
     """
+    each: Iterable[Any] = answers_in_turn(lambda block: function(*block), blocks)
     total = None
-    for found in answers_in_turn(lambda block: function(*block), blocks):
+    for found in each if parts is None else reported(PARTS, parts, each):
         total = merged(total, found)
     return total
 

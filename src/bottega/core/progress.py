@@ -6,17 +6,31 @@ another job in the same process. With no listener an event costs one comparison.
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from threading import Lock
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
-__all__ = ["PREPARING", "Event", "Stopwatch", "listen", "report", "set_aside", "written"]
+__all__ = [
+    "PARTS",
+    "PREPARING",
+    "Event",
+    "Stopwatch",
+    "is_heard",
+    "listen",
+    "report",
+    "reported",
+    "set_aside",
+    "written",
+]
 
 PREPARING = "preparing kernels"  # the stage of what is done once on a machine
+PARTS = "parts of the rows"  # the stage of each pass over a source
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -40,6 +54,26 @@ def report(stage: str, done: int, total: int, message: str = "", detail: Any = N
         event = Event(stage, done, total, message, detail)
         for listener in listeners:
             listener(event)
+
+
+def is_heard() -> bool:
+    """Return whether anybody listens."""
+    return bool(_listeners.get())
+
+
+def reported(stage: str, total: int, items: Iterable[Item]) -> Iterator[Item]:
+    """Yield the items, of which there are `total`, and report each.
+
+    Examples
+    --------
+    >>> with listen(lambda event: print(event.done, "of", event.total)):
+    ...     found = sum(reported("numbers", 2, [3, 4]))
+    1 of 2
+    2 of 2
+    """
+    for done, item in enumerate(items, start=1):
+        report(stage, done, total)
+        yield item
 
 
 @contextmanager

@@ -21,6 +21,7 @@ import bottega
 from bottega.core.errors import EngineError, Unforeseen, warn_caller
 from bottega.core.parallel import one_core
 from bottega.core.parts import merged
+from bottega.core.progress import PARTS, is_heard, reported
 from bottega.scale._engines.packing import (
     check_version,
     pack,
@@ -104,6 +105,16 @@ class DaskEngine:
         found: list[Any] = self.client.gather(futures)
         return found
 
+    def report(self, futures: list[Any]) -> None:
+        """Report the parts that are done, until all are, if anybody listens."""
+        if not is_heard():
+            return
+        from distributed import as_completed
+
+        done = as_completed(futures, loop=self.client.loop, raise_errors=False)
+        for _ in reported(PARTS, len(futures), done):
+            pass
+
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return a future of a task of its own."""
         return self.submit_each(function, [args])[0]
@@ -178,13 +189,14 @@ class DaskParts:
         """Return what a function gives for every part, in order."""
         with told_apart():
             tasks = self._submitted(_each, function, each, self._parts_of_a_task())
+            self._engine.report(tasks)
             found = self._engine.results(tasks)
         return list(chain.from_iterable(map(_foreseen, found)))
 
     def reduce(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> Any:
         """Return what a function gives for every part, merged in their order, a few at a time."""
         with told_apart():
-            level = self._submitted(_total, function, each, self._parts_of_a_task())
+            first = level = self._submitted(_total, function, each, self._parts_of_a_task())
             while len(level) > 1:
                 # Few are merged when all are there: a merge in between would take a worker's turn,
                 # and what is left of the groups comes last, and waits for the last task alone.
@@ -192,6 +204,7 @@ class DaskParts:
                 whole = len(level) - len(level) % size
                 groups = [(level[i : i + size],) for i in range(0, whole, size)]
                 level = [*self._engine.submit_each(_merge, groups), *level[whole:]]
+            self._engine.report(first)
             return _foreseen(self._engine.results(level)[0]) if level else None
 
     def keep(self, function: Callable[[Any], Iterable[Any]]) -> "DaskParts":

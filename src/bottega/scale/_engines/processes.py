@@ -18,6 +18,7 @@ import bottega
 from bottega.core.errors import EngineError
 from bottega.core.parallel import one_core, run_tasks
 from bottega.core.parts import merged
+from bottega.core.progress import PARTS
 from bottega.scale._engines.packing import pack_or_warn, run_packed
 
 __all__ = ["ProcessEngine"]
@@ -112,7 +113,7 @@ class ProcessParts:
             (i, partial(self._engine.call, partial(_applied, function, self._steps, part, more)))
             for i, (part, more) in enumerate(zip(self._parts, extra, strict=True))
         ]
-        answers, complete = run_tasks(tasks, leave=True, waiting=True)
+        answers, complete = run_tasks(tasks, stage=PARTS, leave=True, waiting=True)
         if not complete:
             raise KeyboardInterrupt
         return [answers[i] for i in range(len(tasks))]
