@@ -29,7 +29,10 @@ def log_density(X: FloatArray, mean: FloatArray, W: FloatArray, noise: Any) -> F
     root = np.linalg.cholesky(np.eye(K) + scaled.T @ scaled)
     with np.errstate(over="ignore", invalid="ignore"):
         half = np.linalg.solve(root, (centred @ scaled).T)
-        size = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->j", half, half)
+        Z = np.linalg.solve(root.T, half)
+        # A sum of squares about the best Z: a difference would lose digits where loadings are long.
+        rest = centred - (scaled @ Z).T
+        size = np.einsum("ij,ij->i", rest, rest) + np.einsum("ij,ij->j", Z, Z)
     size = np.where(np.isfinite(size), size, np.inf)
     log_det = 2 * np.sum(np.log(root_noise)) + 2 * np.sum(np.log(np.diag(root)))
     return np.asarray(-0.5 * (p * np.log(2 * np.pi) + log_det + size))
