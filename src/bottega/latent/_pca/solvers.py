@@ -77,13 +77,17 @@ def completed(V: FloatArray, k: int) -> FloatArray:
 
 def by_full_svd(rows: CentredRows) -> Solved:
     """Decompose the rows themselves."""
-    A, root = rows.dense(), np.ones(rows.shape[0]) if rows.w is None else np.sqrt(rows.w)
-    A -= np.outer(root, root @ A / (root @ root))  # what rounding left in the mean
+    A, weight = rows.dense(), float(rows.shape[0])
+    if rows.w is None:  # what rounding left in the mean
+        A -= A.mean(axis=0)
+    else:
+        root, weight = np.sqrt(rows.w), float(rows.w.sum())
+        A -= np.outer(root, root @ A / weight)
     _, d, Vt = singular_vectors(A)
     if d[-1] <= _SURE * d[0] and A.shape[0] >= A.shape[1]:
         squares = np.einsum("ij,ij->j", A, A)
         if are_graded(squares):
-            variance = squares * rows.scale**2 / (root @ root)
+            variance = squares * rows.scale**2 / weight
             A[:, constant_columns(rows.mean, variance)] = 0.0
             found = axes_of_factor(A, len(A))
             return found.values, found.V
