@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
+from bottega.additive import AdditiveClassifier
 from bottega.classify import NaiveBayes
 from bottega.core.chunks import CheckedChunks, Mergeable
 from bottega.core.errors import InputError
@@ -16,6 +17,9 @@ from bottega.core.labels import CodedLabels
 from bottega.core.moments import Moments
 from bottega.core.parts import RowSource
 from bottega.core.rows import split_rows
+from bottega.linear import BayesianRegression, Lasso, LeastSquares, Ridge
+from bottega.online import OnlineGradientDescentRegressor, OnlineRidge
+from bottega.scale import source
 
 
 def exact_moments(X, w):
@@ -251,3 +255,48 @@ def test_a_class_that_was_not_there_when_classes_were_read_is_refused():
 
     with pytest.raises(InputError, match="A class appears"):
         NaiveBayes().fit_chunks(Growing([]))
+
+
+def test_a_first_chunk_of_one_class_is_no_reason_to_refuse_the_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.where(X[:, 0] + rng.normal(size=300) > 0, "yes", "no")
+    order = np.argsort(y)
+    model = AdditiveClassifier().fit(source(X[order], y[order], rows=50))
+    expected = AdditiveClassifier().fit(X, y).predict_proba(X)
+    np.testing.assert_allclose(model.predict_proba(X), expected, atol=1e-9)
+    with pytest.raises(InputError, match="y has only one class, 'no'"):
+        AdditiveClassifier().fit(source(X, np.full(300, "no"), rows=50))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Ridge(),
+        Lasso(),
+        LeastSquares(),
+        BayesianRegression(),
+        OnlineRidge(),
+        OnlineGradientDescentRegressor(),
+        OnlineGradientDescentRegressor(shuffle=True, random_state=0),
+    ],
+)
+def test_responses_whose_squares_vanish_are_refused_as_in_memory(model):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = X[:, 0] + rng.normal(size=200)
+    for factor in (1e-155, 1e-165):
+        for rows in (source(X, y * factor, rows=50), [(X[:90], y[:90] * factor)] * 2):
+            with pytest.raises(InputError, match=r"y is at most .*e-1.5 in size, .* vanish"):
+                model.fit_chunks(rows)
+            assert not hasattr(model, "n_features_in_")
+    # Rows of one chunk may be small, or zero: all of them are judged.
+    y[:50] *= 1e-165
+    y[50:100] = 0.0
+    model.fit_chunks(source(X, y, rows=50))
+    if not isinstance(model, OnlineGradientDescentRegressor):
+        small = model.predict(X)
+        np.testing.assert_allclose(small, model.fit(X, y).predict(X), rtol=1e-7, atol=1e-9)
+    if not isinstance(model, BayesianRegression):  # which needs responses that vary
+        model.fit_chunks(source(X, np.zeros(200), rows=50))
+        assert np.all(model.predict(X) == 0)

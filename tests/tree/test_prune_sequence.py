@@ -407,3 +407,25 @@ def test_impurities_of_the_notes():
     assert class_impurity(two, "gini")[0] == pytest.approx(4 / 9)
     assert class_impurity(two, "entropy")[0] == pytest.approx(0.91830, abs=1e-5)
     assert class_impurity(np.zeros((1, 2)), "error")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "outputs"),
+    [({}, 1), ({}, 2), ({"criterion": "absolute_error"}, 1), ({"target_error": 0.5}, 1)],
+)
+def test_the_size_that_is_chosen_does_not_depend_on_the_unit_of_the_responses(options, outputs):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    y = 2 * X[:, :outputs] + X[:, 1:2] + rng.normal(size=(150, outputs))
+    y = y[:, 0] if outputs == 1 else y
+    whole = TreeRegressor(**options).fit(X, y)
+    assert len(np.unique(whole.predict(X), axis=0)) > 2
+    for power in (-470, -300, 260, 470):
+        unit = 2.0**power
+        of_loss = unit if "criterion" in options else unit**2
+        changed = {"target_error": 0.5 * of_loss} if "target_error" in options else {}
+        model = TreeRegressor(**options | changed).fit(X, y * unit)
+        np.testing.assert_array_equal(model.predict(X) / unit, whole.predict(X))
+        np.testing.assert_array_equal(model.path_.error / of_loss, whole.path_.error)
+        np.testing.assert_array_equal(model.path_.error_se / of_loss, whole.path_.error_se)
+        assert model.ccp_alpha_ / of_loss == whole.ccp_alpha_

@@ -154,8 +154,10 @@ class Chunked(Estimator):
                 self.classes_ = _classes_of([(y, w)])
             else:
                 self.classes_ = _classes_in(chunks) if held is None else _classes_held(held)
+            if guess and len(self.classes_) < 2:  # of rows in their order, or none that counts
+                raise UnforeseenClass("The first chunk has rows of one class at most.")
             if not len(self.classes_):
-                raise UnforeseenClass("No row counts.") if guess else InputError(NO_ROWS)
+                raise InputError(NO_ROWS)
         classes = getattr(self, "classes_", None)
         names = getattr(self, "feature_names_in_", None)
         gaps, read = get_tags(self).input_tags.allow_nan, self._reader_of_chunks(X)

@@ -34,7 +34,13 @@ from bottega.core.row_parts import RowParts
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
-from bottega.core.validate import naming_texts, refuse_masked, refuse_missing_labels, refuse_texts
+from bottega.core.validate import (
+    naming_texts,
+    refuse_masked,
+    refuse_missing_labels,
+    refuse_texts,
+    refuse_vanishing,
+)
 
 __all__ = ["CheckedChunks", "Mergeable", "is_empty", "parts_of"]
 
@@ -130,7 +136,10 @@ class CheckedChunks:
         """
         found = self._reduced(partial(counted, function), folds)
         self.take_count(0 if found is None else found.rows)
-        return None if found is None else found.answer
+        if found is None:
+            return None
+        refuse_vanishing(found.size)
+        return found.answer
 
     def _reduced(self, function: Callable[..., Any], folds: int) -> Any:
         if not self.are_held:

@@ -10,6 +10,7 @@ import numpy as np
 from bottega.core.errors import InputError
 from bottega.core.parallel import answers_in_turn
 from bottega.core.progress import PARTS, reported
+from bottega.core.validate import size_told
 
 __all__ = [
     "RowSource",
@@ -114,20 +115,22 @@ def of_blocks(
 
 @dataclass
 class _Counted:
-    """What a pass gives of some rows, and how many there were."""
+    """What a pass gives of some rows, how many there were, and how large their responses are."""
 
     answer: Any
     rows: int
+    size: float
 
     def merge(self, other: Self) -> Self:
         self.answer = merged(self.answer, other.answer)
         self.rows += other.rows
+        self.size = max(self.size, other.size)
         return self
 
 
 def counted(function: Callable[..., Any], X: Any, *more: Any) -> _Counted:
-    """Return what a function gives of some rows, and how many there were."""
-    return _Counted(function(X, *more), X.shape[0])
+    """Return what a function gives of some rows, and what is to be known of all of them."""
+    return _Counted(function(X, *more), X.shape[0], size_told(more[0] if more else None))
 
 
 def refuse_other_count(count: int, known: int, what: str) -> None:

@@ -11,6 +11,7 @@ from bottega.core.lazy import cached_property
 from bottega.core.parts import RowSource
 from bottega.core.scratch import FEW_NUMBERS
 from bottega.core.typing import FloatArray, IntArray
+from bottega.core.validate import refuse_vanishing, size_told
 
 __all__ = ["ShuffledPasses", "kept_if_few", "pass_in_order"]
 
@@ -48,9 +49,15 @@ class ShuffledPasses:
 
     @cached_property
     def _starts(self) -> IntArray:
-        sizes = [sum(X.shape[0] for X, _, _ in part) for part in self._parts]
-        self._checked.check_count(sum(sizes))
-        return np.cumsum([0, *sizes])
+        counts, size = [], 0.0
+        for part in self._parts:
+            counts.append(0)
+            for X, y, _ in part:
+                counts[-1] += X.shape[0]
+                size = max(size, size_told(y))
+        self._checked.check_count(sum(counts))
+        refuse_vanishing(size)
+        return np.cumsum([0, *counts])
 
 
 def kept_if_few(checked: CheckedChunks) -> CheckedChunks:
@@ -67,10 +74,12 @@ def kept_if_few(checked: CheckedChunks) -> CheckedChunks:
 
 def pass_in_order(checked: CheckedChunks) -> Iterator[tuple[IntArray, FloatArray, Any, Any]]:
     """Yield the numbers of rows that count, ``X``, ``y`` and ``w``, as they come."""
-    start = 0
+    start, size = 0, 0.0
     for X, y, w in checked:
+        size = max(size, size_told(y))
         yield np.arange(start, start + X.shape[0]), X, y, w
         start += X.shape[0]
+    refuse_vanishing(size)
 
 
 def _parts(chunks: Iterable[Any]) -> Sequence[Iterable[Any]]:

@@ -28,6 +28,8 @@ __all__ = [
     "refuse_missing_labels",
     "refuse_paths",
     "refuse_texts",
+    "refuse_vanishing",
+    "size_told",
     "with_warning",
 ]
 
@@ -251,14 +253,41 @@ is a number; for classes use a classifier.
 def check_response(y: FloatArray) -> None:
     """Refuse responses of a regression whose squares vanish or overflow."""
     size = float(np.max(np.abs(y), initial=0.0))
-    if size == 0 or _SMALLEST <= size <= _LARGEST:
-        return
-    low = size < _SMALLEST
-    raise InputError(
-        f"y is {'at most' if low else 'up to'} {size:.3g} in size, and the squares of these "
-        f"numbers {'vanish' if low else 'overflow'}: measure it in "
-        f"{'smaller' if low else 'larger'} units."
-    )
+    refuse_vanishing(size)
+    if size > _LARGEST:
+        raise InputError(
+            f"y is up to {size:.3g} in size, and the squares of these numbers overflow: measure it "
+            "in larger units."
+        )
+
+
+def refuse_vanishing(size: float) -> None:
+    """Refuse responses that are at most of this size where their squares vanish; zeros may be.
+
+    Examples
+    --------
+    >>> refuse_vanishing(1e-150)
+    Traceback (most recent call last):
+        ...
+    bottega.core.errors.InputError: y is at most 1e-150 in size, and the squares of these numbers \
+vanish: measure it in smaller units.
+    """
+    if 0 < size < _SMALLEST:
+        raise InputError(
+            f"y is at most {size:.3g} in size, and the squares of these numbers vanish: measure it "
+            "in smaller units."
+        )
+
+
+def size_told(y: Any) -> float:
+    """Return the largest size among the responses of a regression, or one whose square is a number.
+
+    The first one tells it as a rule, and nothing is left to look at; labels have none.
+    """
+    if y is None or y.dtype.kind != "f" or not y.size:
+        return 0.0
+    first = abs(float(y.flat[0]))
+    return first if first >= _SMALLEST else float(np.max(np.abs(y)))
 
 
 def read_response(estimator: Any, y: Any) -> Array:

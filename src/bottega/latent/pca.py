@@ -15,12 +15,14 @@ from bottega.core.losses import Loss
 from bottega.core.moments import Moments
 from bottega.core.params import AnyOf, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed, Text
 from bottega.core.path import Path, along
+from bottega.core.row_factor import RowFactor
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.sparse import is_large_sparse, small_as_dense
 from bottega.core.typing import FloatArray, IntArray
 from bottega.core.unsupervised import Unsupervised
 from bottega.data.scatter import row_moments
+from bottega.latent._pca.centred import CentredRows
 from bottega.latent._pca.decomposed import ComponentSolver, Directions, from_moments, from_rows
 from bottega.latent._pca.density import ComponentDensity
 from bottega.latent._pca.gabriel import block_losses, column_blocks
@@ -127,10 +129,12 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
     -----
     ``"full"`` costs :math:`O(n p \min(n, p))`; ``"covariance_eigh"`` the same with a smaller
     factor, :math:`n p^2 / 2 + O(p^3)`, and without a copy of X, but it squares the numbers: an
-    eigenvalue below 1e-12 of the first is not known. K components by iterations cost
+    eigenvalue below 1e-12 of the first is not known, unless it is small because a column is. Where
+    a component that is kept loses digits so, ``"auto"`` passes over the rows once more for their QR
+    factor (``solver_`` is then ``"qr"``). K components by iterations cost
     :math:`O(n p K)` per pass over the rows. Large sparse tables are centred implicitly and are
     never made dense. `fit_chunks` and `partial_fit` add up means and products of columns: the
-    answer is that of one fit, whatever the chunks.
+    answer is that of one fit, whatever the chunks; a stream has no further pass.
 
     The path counts from no component (the mean) up. Its honest error is by Gabriel's
     cross-validation: cells in blocks of held-out rows and hidden columns are predicted from the
@@ -306,7 +310,21 @@ class PCA(ComponentDensity, ComponentStream, Unsupervised):
         return row_moments(X, w)
 
     def _prepare_merged(self, statistics: Any, chunks: CheckedChunks | None) -> Directions:
-        return from_moments(statistics, self.standardize, growing=chunks is None)
+        again = None
+        if chunks is not None and self.svd_solver == "auto":
+
+            def again(mean: FloatArray, scale: FloatArray) -> RowFactor:
+                def of_chunk(X: FloatArray, _y: Any, w: Any, _fold: Any) -> RowFactor:
+                    return CentredRows(X, w, mean, scale).factor()
+
+                found: RowFactor = chunks.reduce(of_chunk)
+                return found
+
+        given = self.n_components
+        needed = int(given) if isinstance(given, Integral) else None
+        return from_moments(
+            statistics, self.standardize, growing=chunks is None, needed=needed, again=again
+        )
 
     def _given(self, work: Directions) -> dict[str, Any] | None:
         given = self.n_components

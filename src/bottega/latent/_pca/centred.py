@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, Self
 
 import numpy as np
 from scipy.linalg.blas import dsyrk
 
 from bottega.core.moments import Moments
+from bottega.core.row_factor import RowFactor
 from bottega.core.rows import split_rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import BoolArray, FloatArray
@@ -116,6 +118,14 @@ class CentredRows:
         X = self.X.toarray() if is_sparse(self.X) else self.X
         A = (X - self.mean) / self.scale
         return A if self.w is None else A * np.sqrt(self.w)[:, None]
+
+    def factor(self) -> RowFactor:
+        """Return the QR factor of A below a column for the level, which rounding left in A."""
+        parts = (
+            RowFactor.of(np.column_stack([np.ones(len(block)) if root is None else root, block]))
+            for _, block, root in self.blocks()
+        )
+        return reduce(RowFactor.merge, parts)
 
     def times(self, V: FloatArray) -> FloatArray:
         """Return A V."""

@@ -1,5 +1,6 @@
 """The directions in which rows vary, and how much: what every number of components shares."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,12 +8,14 @@ import numpy as np
 
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.moments import Moments
+from bottega.core.row_factor import RowFactor
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
 from bottega.core.signs import signed
 from bottega.core.sparse import is_sparse, small_as_dense
 from bottega.core.typing import FloatArray
 from bottega.core.validate import check_columns
+from bottega.latent._decomposition.graded import axes_of_factor, axes_of_scatter
 from bottega.latent._decomposition.leading import by_lanczos, by_randomized_range
 from bottega.latent._pca.centred import (
     CentredRows,
@@ -25,7 +28,6 @@ from bottega.latent._pca.solvers import (
     by_dual,
     by_full_svd,
     by_power_iteration,
-    by_scatter,
     choose_solver,
     completed,
     warn_slow_power,
@@ -132,28 +134,43 @@ def divisor_of(n: int, weight: float) -> float:
 
 
 def from_moments(
-    moments: Moments, standardize: bool, k: int | None = None, growing: bool = False
+    moments: Moments,
+    standardize: bool,
+    k: int | None = None,
+    growing: bool = False,
+    needed: int | None = None,
+    again: Callable[[FloatArray, FloatArray], RowFactor] | None = None,
 ) -> Directions:
-    """Return the directions from moments: of rows in memory, in chunks or in a stream."""
+    """Return the directions from moments: of rows in memory, in chunks or in a stream.
+
+    `again` passes over the rows once more and returns their factor (`CentredRows.factor`), given
+    what is taken off the columns and what they are divided by: where the variances of the first
+    directions, as many as are `needed` (None: all), have lost digits as squares.
+    """
     weight, mean = moments.weight, moments.mean
     variance = np.maximum(np.diag(moments.scatter), 0.0) / weight
     scale = scale_of(mean, variance, standardize)
     inverse = np.where(constant_columns(mean, variance), 0.0, 1 / scale)
     scatter = moments.scatter * np.outer(inverse, inverse)
-    lam, V = by_scatter(scatter, k)
+    found, solver = axes_of_scatter(scatter, k), "covariance_eigh"
     size = min(moments.count, moments.p)
+    # What is left out is the noise: its largest variance counts, too.
+    if again is not None and not found.sure[: size if needed is None else needed + 1].all():
+        with np.errstate(divide="ignore"):
+            R = again(mean, 1 / inverse).R[1:, 1:]
+        found, solver = axes_of_factor(R, moments.count), "qr"
     unit = divisor_of(moments.count, weight)
     spread = np.diag(scatter) / unit
     return Directions(
-        lam[:size] / unit,
-        signed(V[:, :size]),
+        found.values[:size] / unit,
+        signed(found.V[:, :size]),
         float(spread.sum()),
         mean,
         scale,
         spread,
         moments.count,
         weight,
-        "covariance_eigh",
+        solver,
         growing=growing,
     )
 
@@ -169,7 +186,14 @@ def from_rows(rows: Rows, standardize: bool, how: ComponentSolver) -> Directions
     if how.name == "auto" and name == "randomized" and is_sparse(rows.X):
         name = "arpack"  # a small sparse table gets the exact answer that a large one gets
     if how.device is None and name == "covariance_eigh" and p <= n:
-        return from_moments(moments_of(X, w), standardize, how.k if p > _LARGE else None)
+        again = None
+        if how.name == "auto" and not is_sparse(X):
+
+            def again(mean: FloatArray, scale: FloatArray) -> RowFactor:
+                return CentredRows(X, w, mean, scale).factor()
+
+        most = how.k if p > _LARGE else None
+        return from_moments(moments_of(X, w), standardize, most, needed=how.k, again=again)
     if how.device is not None and how.name != "auto":
         raise ParameterError(
             f"svd_solver={how.name!r} runs on the processor; with device={how.device!r} use "

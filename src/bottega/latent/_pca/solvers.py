@@ -11,21 +11,20 @@ import numpy as np
 
 from bottega.core.errors import ConvergenceWarning, warn_caller
 from bottega.core.typing import FloatArray
+from bottega.latent._decomposition.graded import are_graded, axes_of_factor
 from bottega.latent._decomposition.leading import (
     LOST,
     SMALL,
     from_dual,
-    leading_eigenvectors,
     power_steps,
     singular_vectors,
 )
-from bottega.latent._pca.centred import CentredRows
+from bottega.latent._pca.centred import CentredRows, constant_columns
 
 __all__ = [
     "by_dual",
     "by_full_svd",
     "by_power_iteration",
-    "by_scatter",
     "choose_solver",
     "completed",
     "warn_slow_power",
@@ -34,6 +33,7 @@ __all__ = [
 Solved = tuple[FloatArray, FloatArray]
 
 _EPS = np.finfo(np.float64).eps
+_SURE = 1e-6  # of the largest singular value: a smaller one has fewer than nine digits
 _POWER_STEPS = 10_000
 _POWER_TOL = 1e-10
 
@@ -77,15 +77,22 @@ def completed(V: FloatArray, k: int) -> FloatArray:
 
 def by_full_svd(rows: CentredRows) -> Solved:
     """Decompose the rows themselves."""
-    _, d, Vt = singular_vectors(rows.dense())
+    A, weight = rows.dense(), float(rows.shape[0])
+    if rows.w is None:  # what rounding left in the mean
+        A -= A.mean(axis=0)
+    else:
+        root, weight = np.sqrt(rows.w), float(rows.w.sum())
+        A -= np.outer(root, root @ A / weight)
+    _, d, Vt = singular_vectors(A)
+    if d[-1] <= _SURE * d[0] and A.shape[0] >= A.shape[1]:
+        squares = np.einsum("ij,ij->j", A, A)
+        if are_graded(squares):
+            variance = squares * rows.scale**2 / weight
+            A[:, constant_columns(rows.mean, variance)] = 0.0
+            found = axes_of_factor(A, len(A))
+            return found.values, found.V
     d[d <= d[0] * max(rows.shape) * _EPS] = 0.0  # rounding, of rows that vary in fewer directions
     return d**2, np.ascontiguousarray(Vt.T)
-
-
-def by_scatter(scatter: FloatArray, k: int | None = None) -> Solved:
-    """Decompose A'A (p by p), the cheapest way with many rows."""
-    lam, V = leading_eigenvectors(scatter, k)
-    return np.where(lam > lam[0] * len(scatter) * _EPS, lam, 0.0), V
 
 
 def by_dual(rows: CentredRows) -> Solved:

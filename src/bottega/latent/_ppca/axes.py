@@ -8,6 +8,7 @@ import numpy as np
 from bottega.core.moments import Moments
 from bottega.core.signs import signed
 from bottega.core.typing import FloatArray, IntArray
+from bottega.latent._decomposition.graded import axes_of_scatter
 from bottega.latent._decomposition.leading import from_dual, leading_eigenvectors
 from bottega.latent._ppca.latent_normal import LatentNormal
 from bottega.latent._reading.normal_density import along_axes
@@ -23,7 +24,8 @@ class PrincipalAxes:
     """Mean, variances along the principal axes (divisor n, largest first), and the axes.
 
     `variances` and `axes` are of the directions in which the rows vary; `total` is the sum of the
-    variances of all p columns.
+    variances of all p columns, and `rest` what is known of it in other directions: the variance of
+    tiny columns.
     """
 
     mean: FloatArray
@@ -31,17 +33,21 @@ class PrincipalAxes:
     axes: FloatArray
     total: float
     weight: float
+    rest: float = 0.0
 
     @classmethod
     def of_moments(cls, moments: Moments) -> "PrincipalAxes":
         """Return the axes from the covariance matrix."""
-        return cls.of_covariance(moments.mean, moments.scatter / moments.weight, moments.weight)
+        covariance = moments.scatter / moments.weight
+        found = axes_of_scatter(covariance)
+        total = np.trace(covariance)
+        return cls._kept(moments.mean, found.values, found.V, total, moments.weight)
 
     @classmethod
     def of_covariance(
         cls, mean: FloatArray, covariance: FloatArray, weight: float
     ) -> "PrincipalAxes":
-        """Return the axes of a covariance matrix."""
+        """Return the axes of a covariance matrix, which may have negative eigenvalues."""
         variances, axes = leading_eigenvectors(covariance)
         return cls._kept(mean, variances, axes, np.trace(covariance), weight)
 
@@ -63,7 +69,9 @@ class PrincipalAxes:
         cls, mean: FloatArray, variances: FloatArray, axes: FloatArray, total: Any, weight: float
     ) -> "PrincipalAxes":
         kept = variances > _ROUNDING * len(mean) * float(np.max(variances, initial=0.0))
-        return cls(mean, variances[kept], signed(axes[:, kept]), float(total), float(weight))
+        rest = np.sum(variances[~kept & (variances > 0)])
+        found = variances[kept], signed(axes[:, kept]), float(total), float(weight), float(rest)
+        return cls(mean, *found)
 
     @property
     def rank(self) -> int:
@@ -78,12 +86,14 @@ class PrincipalAxes:
     def noises(self, counts: IntArray) -> FloatArray:
         """Return the noise variance for each number of components: the mean of what they leave."""
         p = len(self.mean)
-        explained = np.concatenate([[0.0], np.cumsum(self.variances)])
         counts = np.minimum(counts, p - 1)
-        left = self.total - explained[np.minimum(counts, self.rank)]
-        # What a sum of squares leaves by rounding is no variance.
-        left = np.where(counts >= self.rank, 0.0, left)
+        left = self._left(counts)
         return np.asarray(np.maximum(left / (p - counts), self.floor))
+
+    def _left(self, counts: Any) -> FloatArray:
+        """Return the variance beyond the first axes: summed from the least, nothing cancels."""
+        beyond = np.concatenate([np.cumsum(self.variances[::-1])[::-1], [0.0]])
+        return np.asarray(beyond[np.minimum(counts, self.rank)])
 
     def model(self, count: int, floor: float = 0.0) -> LatentNormal:
         """Return the distribution of largest likelihood with `count` latent variables.
@@ -104,8 +114,7 @@ class PrincipalAxes:
             inside = self.variances[:count]
             top = np.maximum(inside, noise)
             # The mean over the rows: the variances are means of squares.
-            left = max(self.total - float(np.sum(inside)), 0.0)
-            found.append(along_axes(inside, left, top, noise, p))
+            found.append(along_axes(inside, float(self._left(count)) + self.rest, top, noise, p))
         return np.asarray(self.weight * np.array(found))
 
     def log_densities(self, X: FloatArray, counts: IntArray) -> FloatArray:
@@ -113,12 +122,15 @@ class PrincipalAxes:
         p, noises = len(self.mean), self.noises(counts)
         most = int(np.max(np.minimum(counts, self.rank), initial=0))
         centred = X - self.mean
-        squares = (centred @ self.axes[:, :most]) ** 2
-        size = np.einsum("ij,ij->i", centred, centred)
+        along = centred @ self.axes[:, :most]
+        squares = along**2
+        # What the axes leave is taken from the rows: of their squared lengths digits would go.
+        rest = centred - along @ self.axes[:, :most].T
+        size = np.einsum("ij,ij->i", rest, rest)
+        beyond = np.cumsum(squares[:, ::-1], axis=1)[:, ::-1]
+        beyond = np.hstack([beyond, np.zeros((len(X), 1))]) + size[:, None]
         found = np.empty((len(X), len(counts)))
         for k, (count, noise) in enumerate(zip(np.minimum(counts, self.rank), noises, strict=True)):
             top = np.maximum(self.variances[:count], noise)
-            inside = squares[:, :count]
-            left = np.maximum(size - inside.sum(axis=1), 0.0)
-            found[:, k] = along_axes(inside, left, top, noise, p)
+            found[:, k] = along_axes(squares[:, :count], beyond[:, count], top, noise, p)
         return found

@@ -12,8 +12,8 @@ __all__ = ["along_axes", "log_density"]
 def log_density(X: FloatArray, mean: FloatArray, W: FloatArray, noise: Any) -> FloatArray:
     """Return the log-likelihood of each row under N(mean, W W' + diag(noise)).
 
-    Solves a K x K system. `noise` has one variance per column, or is one for all. Rows so far away
-    that their squares overflow have minus infinity.
+    Decomposes the loadings. `noise` has one variance per column, or is one for all. Rows so far
+    away that their squares overflow have minus infinity.
 
     Examples
     --------
@@ -21,17 +21,18 @@ def log_density(X: FloatArray, mean: FloatArray, W: FloatArray, noise: Any) -> F
     >>> bool(np.isclose(log_density(X, np.zeros(2), W, 1.0)[0], -np.log(2 * np.pi) - 2.5))
     True
     """
-    p, K = W.shape
+    p = len(W)
     root_noise = np.broadcast_to(np.sqrt(noise), (p,))
     with np.errstate(over="ignore"):
         centred = (X - mean) / root_noise
-    scaled = W / root_noise[:, None]
-    root = np.linalg.cholesky(np.eye(K) + scaled.T @ scaled)
+    U, d, _ = np.linalg.svd(W / root_noise[:, None], full_matrices=False)
     with np.errstate(over="ignore", invalid="ignore"):
-        half = np.linalg.solve(root, (centred @ scaled).T)
-        size = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->j", half, half)
+        along = centred @ U
+        # What is beyond the loadings comes from the rows: of their squares long loadings take all.
+        centred -= along @ U.T
+        size = np.einsum("ij,ij->i", centred, centred) + along**2 @ (1 / (1 + d**2))
     size = np.where(np.isfinite(size), size, np.inf)
-    log_det = 2 * np.sum(np.log(root_noise)) + 2 * np.sum(np.log(np.diag(root)))
+    log_det = 2 * np.sum(np.log(root_noise)) + np.sum(np.log1p(d**2))
     return np.asarray(-0.5 * (p * np.log(2 * np.pi) + log_det + size))
 
 

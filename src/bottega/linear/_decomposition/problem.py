@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from bottega.core.added_sums import AddedSums
 from bottega.core.chunks import CheckedChunks
 from bottega.core.moments import Moments
 from bottega.core.parts import merged
+from bottega.core.row_factor import RowFactor
 from bottega.core.rows import Rows, split_rows
 from bottega.core.sparse import SMALL, is_large_sparse, is_sparse
 from bottega.core.typing import BoolArray, FloatArray
@@ -18,7 +19,6 @@ from bottega.data.scatter import narrow_moments
 from bottega.linear._decomposition.centering import Centering
 from bottega.linear._decomposition.fold_moments import FoldMoments
 from bottega.linear._decomposition.leave_one_out import RowBlock
-from bottega.linear._decomposition.rank import triangle_of
 from bottega.linear._decomposition.sparse_inputs import decompose_wide
 from bottega.linear._decomposition.spectrum import (
     Spectrum,
@@ -177,25 +177,11 @@ def _solve(scatter: FloatArray, centering: Centering, chunks: Iterable[Chunk]) -
 
 def merge_triangles(chunks: Iterable[Chunk], centering: Centering) -> FloatArray:
     """Return the QR factor of all rows of ``[X, y]``, merged part by part."""
-    found: _RowFactor | None = _over_parts(
-        chunks, lambda *part: _RowFactor.of(np.hstack(centering.rows(*part)))
+    found: RowFactor | None = _over_parts(
+        chunks, lambda *part: RowFactor.of(np.hstack(centering.rows(*part)))
     )
     assert found is not None
     return found.R
-
-
-@dataclass
-class _RowFactor:
-    """The QR factor of some rows; that of more is that of both factors, one above the other."""
-
-    R: FloatArray
-
-    @classmethod
-    def of(cls, rows: FloatArray) -> Self:
-        return cls(triangle_of(rows))
-
-    def merge(self, other: Self) -> Self:
-        return self.of(np.vstack([self.R, other.R]))
 
 
 def _over_parts(chunks: Iterable[Chunk], function: Callable[..., Any]) -> Any:

@@ -7,18 +7,12 @@ import numpy as np
 from bottega.core.errors import DataWarning, warn_caller
 from bottega.core.matrix_columns import beyond_encoding
 from bottega.core.results import term_names
-from bottega.core.threads import one_thread
+from bottega.core.row_factor import triangle_of
 from bottega.core.typing import BoolArray, FloatArray
 
 # A column is a combination of earlier ones when less than this share of its length is left after
 # they are projected out. R's lm draws the line at the same place.
 TOLERANCE = 1e-7
-
-
-def triangle_of(rows: FloatArray) -> FloatArray:
-    """Return the triangle of the QR decomposition of some rows."""
-    with one_thread():
-        return np.asarray(np.linalg.qr(rows, mode="r"))
 
 
 def independent_columns(R: FloatArray, tolerance: float = TOLERANCE) -> BoolArray:

@@ -18,13 +18,14 @@ from bottega.core.chunked import Chunked
 from bottega.core.chunks import CheckedChunks
 from bottega.core.errors import InputError
 from bottega.core.linear_smoother import Intervals
+from bottega.core.row_factor import triangle_of
 from bottega.core.rows import Rows, check_weight, split_rows
 from bottega.core.stored import stored
 from bottega.core.typing import BoolArray, FloatArray
 from bottega.core.validate import check_columns, refuse_masked
 from bottega.linear._decomposition.centering import ROUNDING
 from bottega.linear._decomposition.coefficients import LinearPrediction
-from bottega.linear._decomposition.rank import independent_columns, triangle_of
+from bottega.linear._decomposition.rank import independent_columns
 from bottega.linear._kernels.recursive import absorb_rows
 
 _BLOCK = 2048  # rows merged at a time: a block of a few dozen columns stays in the cache

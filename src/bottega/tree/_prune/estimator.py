@@ -30,7 +30,7 @@ from bottega.tree._grow.joint import check_counts, grow_joint
 from bottega.tree._grow.options import GrowOptions, count_features
 from bottega.tree._grow.structure import Tree
 from bottega.tree._kernels.prune import stops
-from bottega.tree._prune.losses import loss_sums, node_losses, sums_at
+from bottega.tree._prune.losses import loss_sums, node_losses, sums_at, unit_of_losses
 from bottega.tree._prune.parameters import GROWTH
 from bottega.tree._prune.sequence import PruningSequence, members_shown, prune, pruning_sequence
 from bottega.tree._prune.validation import reduced_error, refit_leaves, stopped_at
@@ -204,10 +204,10 @@ class TreeBase(FittedTree, Tuned, ColumnChunks):
         how = {"criterion": self.criterion, **target}
         return refit_leaves(tree, rows.X, rows.y, rows.weight, **how)
 
-    def _losses(self, tree: Tree, rows: Rows, loss: Loss) -> FloatArray:
-        """Return the sums of the losses of rows at the nodes."""
+    def _losses(self, tree: Tree, rows: Rows, loss: Loss, unit: float = 1.0) -> FloatArray:
+        """Return the sums of the losses of rows at the nodes, squares in those of the unit."""
         leaf = leaves_of(rows.X, tree)
-        return node_losses(tree, leaf, rows.y, rows.weight, loss, self._labels(tree))
+        return node_losses(tree, leaf, rows.y, rows.weight, loss, self._labels(tree), unit)
 
     def _own_loss(self, work: GrownTree) -> Loss:
         return self._loss_under(work.target)
@@ -280,12 +280,16 @@ class TreeBase(FittedTree, Tuned, ColumnChunks):
         Each held-out row walks its fold's tree once, whatever the number of penalties: the cost is
         n depth + N + m for n rows, N nodes and m penalties.
         """
+        full = work.full
+        numbers = self._labels(full) is None
+        unit = unit_of_losses(loss, work.rows.y, full.value[0]) if numbers else 1.0
 
         def judge(fold: Fold) -> LossSums:
             train, test = (work.rows.take(part) for part in fold)
             tree = self._grow(train, work.target)
             collapse = self._sequence(tree, work.target).collapse_alpha
-            return loss_sums(sums_at(tree, collapse, self._losses(tree, test, loss), betas), test)
+            lost = self._losses(tree, test, loss, unit)
+            return loss_sums(sums_at(tree, collapse, lost, betas), test, unit)
 
         parts = in_threads(judge, folds, stage="folds", elsewhere=True)
         total = LossSums()

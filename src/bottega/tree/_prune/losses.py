@@ -29,18 +29,20 @@ def node_losses(
     w: FloatArray | None,
     loss: Loss = SQUARED_ERROR,
     label: IntArray | None = None,
+    unit: float = 1.0,
 ) -> FloatArray:
     """Return, per node, the sums of w l, w^2 l, w^2 l^2 over the rows that pass it.
 
     The loss l of a row at a node is what it would lose if the node were a leaf. `leaf` is where
     the row ends; y are class codes where the `label` of each node is given. With several
-    responses, (n, q), a row's loss is the mean over them.
+    responses, (n, q), a row's loss is the mean over them. The sums of squares are in squares of the
+    `unit` (`unit_of_losses`).
     """
     weight = np.ones(len(y)) if w is None else w
     if y.ndim == 2:
         if loss.method != "predict":
             raise InputError(f"The {loss.title} judges one response, not several.")
-        return _climb(tree, leaf, y, weight, loss, tree.value if label is None else label)
+        return _climb(tree, leaf, y, weight, loss, tree.value if label is None else label, unit)
     if label is not None:
         k = tree.value.shape[1]
         predicted = label if loss.method == "predict" else tree.value
@@ -48,12 +50,39 @@ def node_losses(
         by_class = np.stack(table, axis=1, dtype=np.float64)
         return kernels.node_losses(leaf, tree.parent, by_class, y, weight, True)
     if loss == SQUARED_ERROR:
-        return kernels.node_losses(leaf, tree.parent, tree.value, y, weight, False)
-    return _climb(tree, leaf, y[:, None], weight, loss, tree.value)
+        side = np.sqrt(unit)
+        sums = kernels.node_losses(leaf, tree.parent, tree.value / side, y / side, weight, False)
+        return np.asarray(sums * [unit, unit, 1.0])
+    return _climb(tree, leaf, y[:, None], weight, loss, tree.value, unit)
+
+
+def unit_of_losses(loss: Loss, y: Array, value: FloatArray) -> float:
+    """Return the size of the losses of one prediction for all rows, a power of four.
+
+    Their squares, fourth powers of the responses as a rule, neither vanish nor overflow in it, and
+    the answer has the same digits in all units.
+
+    Examples
+    --------
+    >>> unit_of_losses(SQUARED_ERROR, np.array([1.0, 9.0]), np.array([5.0]))
+    64.0
+    """
+    columns = y[:, None] if y.ndim == 1 else y
+    pairs = zip(columns.T, value, strict=True)
+    each = [loss.of_rows(column, np.full(len(column), predicted)) for column, predicted in pairs]
+    lost = np.mean(each, axis=0)
+    size = float(np.max(lost, initial=0.0, where=np.isfinite(lost)))
+    return float(np.ldexp(1.0, (np.frexp(size)[1] + 1) // 2 * 2)) if size > 0 else 1.0
 
 
 def _climb(
-    tree: Tree, leaf: IntArray, y: Array, weight: FloatArray, loss: Loss, predicted: Array
+    tree: Tree,
+    leaf: IntArray,
+    y: Array,
+    weight: FloatArray,
+    loss: Loss,
+    predicted: Array,
+    unit: float,
 ) -> FloatArray:
     """Return the sums of `node_losses` for any loss; y and `predicted` have a column a response."""
     sums = np.zeros((tree.n_nodes, 3))
@@ -61,7 +90,7 @@ def _climb(
     while len(node):  # one step up at a time
         each = [loss.of_rows(y[:, k], predicted[node, k]) for k in range(y.shape[1])]
         lost = np.mean(each, axis=0)
-        parts = (weight * lost, weight**2 * lost, (weight * lost) ** 2)
+        parts = (weight * lost, weight**2 * lost, (weight * (lost / unit)) ** 2)
         for c, part in enumerate(parts):
             sums[:, c] += np.bincount(node, weights=part, minlength=tree.n_nodes)
         node = tree.parent[node].astype(np.int64)
@@ -80,12 +109,13 @@ def sums_at(tree: Tree, collapse_alpha: FloatArray, sums: FloatArray, at: FloatA
     return found.reshape((len(at), *sums.shape[1:]))
 
 
-def loss_sums(sums: FloatArray, rows: Rows) -> LossSums:
-    """Return the sums of `node_losses` over some rows as sums that can be merged."""
+def loss_sums(sums: FloatArray, rows: Rows, unit: float) -> LossSums:
+    """Return the sums of `node_losses` over some rows, in a unit, as sums that can be merged."""
     found: Any = LossSums()
     loss, twice, square = sums.T
     found.count, found.weight = len(rows), rows.total_weight
     found.weight2 = float(rows.weights @ rows.weights)
     found.mean, found.center = loss / found.weight, twice / found.weight2
-    found.scatter = np.maximum(square - found.weight2 * found.center**2, 0.0)
+    found.unit = unit
+    found.scatter = np.maximum(square - found.weight2 * (found.center / unit) ** 2, 0.0)
     return found

@@ -60,7 +60,10 @@ class PruningSequence:
         split, for then trees of other samples should be rid of theirs: a penalty next to nothing.
         """
         useless = _TIE * self.risk[-1]
-        middle = np.append(np.sqrt(self.alpha[:-1] * self.alpha[1:]), np.inf)
+        # By powers of four: in their own units products may leave the range of numbers.
+        unit = np.ldexp(1.0, np.frexp(self.risk[-1])[1] // 2 * 2)
+        alpha = self.alpha / unit
+        middle = np.append(np.sqrt(alpha[:-1] * alpha[1:]) * unit, np.inf)
         if len(self) > 1 and self.alpha[1] > useless:
             middle[0] = useless
         return middle
