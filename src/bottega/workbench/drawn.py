@@ -133,6 +133,7 @@ def draw_table(
     drawn = rows[numbered.column].to_numpy().astype(np.int64)
     roles = {"weight": weight or source.weight, "group": group or source.group, "time": time}
     table = _read(rows.drop(numbered.column).to_native(), source, task, roles)
+    table.day_first |= source.day_first
     table.row_numbers = drawn + 1
     table.others = OtherRows(source, drawn, numbered.kept - len(drawn), seconds)
     if numbered.kept < numbered.stored and "text" in table.kinds.values():

@@ -180,23 +180,39 @@ def number_habits(file: File, kind: str) -> Habits:
     return Habits(sign, pointed, commas)
 
 
-def slashed_dates(file: File, kind: str) -> set[str]:
-    """Find the columns of dates like 1/31/2026, by the first value of each.
+class DateHabits(NamedTuple):
+    """What the first thousand lines of a file say about its dates.
 
-    DuckDB knows one format for all columns of a file, and takes the day for the first part where
-    the values do not tell; those columns are read as they are written.
+    Attributes
+    ----------
+    unclear : set of str
+        Columns with dates like 1/31/2026 or 1/31/26.
+    unseen : set of str
+        Columns without any value.
+    """
+
+    unclear: set[str]
+    unseen: set[str]
+
+
+def date_habits(file: File, kind: str) -> DateHabits:
+    """Find the columns whose dates are not for DuckDB to read.
+
+    It knows one format for all columns of a file, and takes the day for the first part where the
+    values do not tell; those columns are read as they are written.
     """
     names, separator = header(file, kind)
-    first: dict[str, str] = {}
+    unclear, unseen = set(), set(names)
     with _lines(file) as lines, suppress(csv.Error):
         rows = _rows(lines, separator)
         for row in islice(rows, 1, _LOOKED_AT + 1):
             for name, field in zip(names, row, strict=False):
-                if name not in first and field not in MISSING_MARKERS:
-                    first[name] = field
-            if len(first) == len(names):
-                break
-    return {name for name, field in first.items() if written_dates.has_slashes(field)}
+                if field in MISSING_MARKERS:
+                    continue
+                unseen.discard(name)
+                if name not in unclear and written_dates.may_be_read_in_two_ways(field):
+                    unclear.add(name)
+    return DateHabits(unclear, unseen)
 
 
 def check_headers(files: list[File], kind: str) -> None:
