@@ -140,12 +140,13 @@ def open_query(
     text: set[str],
     decimal: str | None = None,
     wanted: WantedRows = EVERYTHING,
+    errors: str = "strict",
 ) -> Iterator[QueryResult]:
     """Open the answer to a query on a database, or the rows of data files.
 
     Columns of a CSV file named in `text` are read as they are written. `decimal` is the decimal
     sign of its numbers, found from them if it is not given. Dates like 1/31/2026 come as text: only
-    all rows of a column tell whether the day or the month comes first.
+    all rows of a column tell whether the day or the month comes first. `errors` is as in `as_utf8`.
     """
     if decimal not in (None, ".", ","):
         raise InputError(f"decimal is '.' or ',', not {decimal!r}.")
@@ -182,7 +183,7 @@ def open_query(
     files = [File(each, each) for each in paths]
     with tempfile.TemporaryDirectory() as folder:
         if kind in ("csv", "tsv"):
-            files = text_files.as_utf8(files, encoding, folder)
+            files = text_files.as_utf8(files, encoding, folder, errors)
             text_files.check_headers(files, kind)
         connection = duckdb.connect(":memory:", config=_with_threads(_SETTINGS))
         try:

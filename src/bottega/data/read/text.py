@@ -49,8 +49,11 @@ def check_readable(path: str) -> None:
         raise InputError(f"The file {path!r} is empty.")
 
 
-def as_utf8(files: list[File], encoding: str, folder: str) -> list[File]:
-    """Check that text files are UTF-8, or write UTF-8 copies of them into `folder`."""
+def as_utf8(files: list[File], encoding: str, folder: str, errors: str = "strict") -> list[File]:
+    """Check that text files are UTF-8, or write UTF-8 copies of them into `folder`.
+
+    Bytes that cannot be read are refused, or replaced by a sign where `errors` is ``"replace"``.
+    """
     try:
         codec = codecs.lookup(encoding)
     except (LookupError, TypeError, ValueError) as error:
@@ -63,18 +66,18 @@ def as_utf8(files: list[File], encoding: str, folder: str) -> list[File]:
         raise InputError(
             f"{encoding!r} is no encoding of text; try 'utf-8', 'latin-1' or 'utf-16'."
         ) from error
-    plain = codec.name in ("utf-8", "utf-8-sig")
+    plain = codec.name in ("utf-8", "utf-8-sig") and errors == "strict"
     result = []
     for number, file in enumerate(files):
         copy = None if plain else os.path.join(folder, f"{number}.csv")
-        _decode(file.path, codec.name, copy)
+        _decode(file.path, codec.name, copy, errors)
         result.append(File(copy or file.path, file.name))
     return result
 
 
-def _decode(path: str, encoding: str, copy: str | None) -> None:
+def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
     """Read a text file to its end, writing it out as UTF-8 if there is a `copy` to write."""
-    decoder = codecs.getincrementaldecoder(encoding)()
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     lines = since = 0
     with ExitStack() as stack:
         file = stack.enter_context(_open(path))
