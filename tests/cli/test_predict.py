@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import bottega
+from bottega import scale
 from bottega.cli.notes import warnings_as_notes
 from bottega.cli.spreadsheet import as_csv, safe
 
@@ -239,6 +240,8 @@ def test_a_stream_of_rows_goes_to_a_folder(houses, price_model, tmp_path, run, o
     np.testing.assert_allclose(
         found["predicted_price"], [float(row["predicted_price"]) for row in expected], rtol=1e-9
     )
+    scale.predict_to(bottega.load(price_model), data, tmp_path / "same", ids=["rooms"])
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "same"), found)
     message = one_sentence(run("predict", price_model, data, "--stream", "--out", out))
     assert "exists already" in message
     message = one_sentence(run("predict", price_model, data, "--stream"))

@@ -18,7 +18,7 @@ from bottega.data._encode import statistics
 from bottega.data._encode.medians import MedianBrackets
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data.read.rows import PartRows
-from bottega.linear import Ridge
+from bottega.linear import LeastSquares, Ridge
 from bottega.tree import TreeRegressor
 
 OPTIONS = {"target": "y", "weight": "weight"}
@@ -343,6 +343,15 @@ def test_values_of_a_role_are_put_into_the_data():
     for role in ("weight", "group"):
         with pytest.raises(InputError, match=rf"{role} is of type ndarray; .*as a column"):
             scale.source(frame, target="y", **{role: np.ones(4)})
+
+
+def test_levels_that_follow_from_the_others_are_not_told_of(folder):
+    rows = scale.source(folder, target="y", weight="weight", columns=["size", "colour"])
+    model = LeastSquares().fit(rows)  # and a warning would be an error
+    assert model.aliased_.sum() == 1
+    twice = pd.read_parquet(folder).assign(x0=lambda frame: 2 * frame["count"])
+    with pytest.warns(DataWarning, match="Collinear inputs: 'x0' can be written"):
+        LeastSquares().fit(scale.source(twice, target="y", columns=["count", "x0", "colour"]))
 
 
 def test_levels_that_the_rows_do_not_have(folder):

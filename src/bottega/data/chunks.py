@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from bottega.core.errors import DataWarning, InputError, did_you_mean, warn_caller
+from bottega.core.matrix_columns import MatrixColumns
 from bottega.core.parts import RowSource
 from bottega.core.seeds import seed_of
 from bottega.data import convert
@@ -19,6 +20,7 @@ from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
 from bottega.data.findings import Finding
 from bottega.data.plain_numbers import PlainNumbers
+from bottega.data.prepare import implied_names
 from bottega.data.read import is_query
 from bottega.data.read.files import is_path, path_in_words
 from bottega.data.read.rows import FrameRows, rows_of
@@ -273,6 +275,14 @@ class EncodedChunks(RowSource):
             X = nw.from_numpy(matrix, names, backend=frame.implementation).to_native()
             y, weight = self._response(frame), self._roles.weight
             yield (X, y) if weight is None else (X, y, convert.numbers(frame[weight]))
+
+    @property
+    def made_of(self) -> MatrixColumns | None:
+        """What the columns were made of; None where that is not learnt yet."""
+        if self._learned is None:
+            return None
+        names = tuple(map(str, self._learned.get_feature_names_out()))
+        return MatrixColumns(names, implied_names(self._learned), seen=True)
 
     def at_first_sight(self) -> RowSource:
         """Return the chunks as the files describe them, where that is known and may do."""
