@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import bottega
+from bottega import scale
+from bottega.cli.notes import warnings_as_notes
 from bottega.cli.spreadsheet import as_csv, safe
 
 
@@ -237,6 +240,8 @@ def test_a_stream_of_rows_goes_to_a_folder(houses, price_model, tmp_path, run, o
     np.testing.assert_allclose(
         found["predicted_price"], [float(row["predicted_price"]) for row in expected], rtol=1e-9
     )
+    scale.predict_to(bottega.load(price_model), data, tmp_path / "same", ids=["rooms"])
+    pd.testing.assert_frame_equal(pd.read_parquet(tmp_path / "same"), found)
     message = one_sentence(run("predict", price_model, data, "--stream", "--out", out))
     assert "exists already" in message
     message = one_sentence(run("predict", price_model, data, "--stream"))
@@ -265,3 +270,40 @@ def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
     assert "--decimal is for data that are read into memory" in message
     message = one_sentence(run("compare", houses, "--stream"))
     assert "name the column to predict, --target" in message
+
+
+def test_numbers_with_a_currency_are_read_and_noted_alike_in_a_stream(
+    houses, price_model, tmp_path, run
+):
+    rows = pd.read_csv(houses)
+    plain = read_rows(run("predict", price_model, houses).stdout)
+    column = rows.drop(columns="price").select_dtypes("float").columns[0]
+    signed, out = tmp_path / "signed.csv", tmp_path / "out"
+    texts = [f"€ {value!r}" if value == value else "" for value in rows[column].tolist()]
+    rows.assign(**{column: texts}).to_csv(signed, index=False)
+    whole = run("predict", price_model, signed)
+    assert read_rows(whole.stdout) == plain
+    note = f"note: Column {column!r}: numbers written as text are read as numbers ('€ "
+    assert whole.stderr.startswith(note)
+    done = run("predict", price_model, signed, "--stream", "--out", out)
+    assert done.stderr.startswith(note)
+    assert "DataWarning" not in done.stderr
+    predicted = pd.read_parquet(out)["predicted_price"]
+    np.testing.assert_allclose(predicted, [float(row["predicted_price"]) for row in plain])
+
+
+def test_what_parts_of_the_rows_have_in_common_is_noted_once(capsys):
+    with warnings_as_notes(False) as said:
+        said.add("Known.")
+        for message in (
+            "Known.",
+            "Column 'a': 1 value is not a number, first 'x' in row 3.",
+            "Column 'a': 2 values are not a number, first 'y' in row 1.",
+            "Column 'b': 1 value is not a number, first 'x' in row 3.",
+        ):
+            warnings.warn(message, UserWarning, stacklevel=1)
+    assert capsys.readouterr().err.splitlines() == [
+        "note: Column 'a': 1 value is not a number, first 'x' in row 3. So in 1 more part of the "
+        "rows.",
+        "note: Column 'b': 1 value is not a number, first 'x' in row 3.",
+    ]

@@ -12,13 +12,13 @@ import pytest
 from bottega import scale
 from bottega.classify import LinearDiscriminant, LogisticRegression, NaiveBayes
 from bottega.cluster import KMeans
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError
 from bottega.data import Encoder, chunks, read
 from bottega.data._encode import statistics
 from bottega.data._encode.medians import MedianBrackets
 from bottega.data._encode.statistics import NumberStatistics
 from bottega.data.read.rows import PartRows
-from bottega.linear import Ridge
+from bottega.linear import LeastSquares, Ridge
 from bottega.tree import TreeRegressor
 
 OPTIONS = {"target": "y", "weight": "weight"}
@@ -279,8 +279,6 @@ def test_rows_as_stored_are_given_to_the_pipeline_of_their_source(each):
 
 def test_what_is_no_table_is_refused_with_its_cure():
     frame = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]})
-    with pytest.raises(InputError, match=r"pattern such as 'folder/.*', not as a list"):
-        scale.source(["a.parquet", "b.parquet"], target="y")
     with pytest.raises(InputError, match=r"LazyFrame has no rows yet: .* by collect\(\)"):
         scale.source(pl.from_pandas(frame).lazy(), target="y")
     with pytest.raises(InputError, match="target is of type Series; of a frame give the name"):
@@ -301,8 +299,103 @@ def test_parts_with_other_columns():
 def test_an_unknown_option_is_named_with_those_there_are():
     with pytest.raises(InputError, match=r"source has no option 'weights'.*Did you mean 'weight'"):
         scale.source("diabetes", target="target", weights="bmi")
-    with pytest.raises(InputError, match=r"no option .columns.; there are target, .*ignore"):
-        scale.source("diabetes", target="target", columns=["bmi"])
+    with pytest.raises(InputError, match=r"no option .column.; there are target, .*ignore"):
+        scale.source("diabetes", target="target", column="bmi")
+
+
+def test_the_inputs_to_use(folder):
+    whole = scale.source(folder, target="y", weight="weight")
+    for data in (folder, pd.read_parquet(folder)):
+        rows = scale.source(data, target="y", weight="weight", columns=["size", "colour"])
+        assert rows.kinds == {name: whole.kinds[name] for name in ("size", "colour")}
+        assert rows.ignore == {"count", "member", "empty_first", "day"}
+    assert scale.source("diabetes", target="target", columns="bmi").kinds == {"bmi": "number"}
+    with pytest.raises(InputError, match=r"columns names 'sise', .*Did you mean 'size'"):
+        scale.source(folder, target="y", columns=["sise"])
+    with pytest.raises(InputError, match="names no column to learn from"):
+        scale.source(folder, target="y", columns=["y"])
+
+
+def test_the_inputs_to_use_of_plain_numbers(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 3)), columns=list("aby"))
+    frame.to_parquet(tmp_path / "rows.parquet")
+    rows = scale.source(tmp_path / "rows.parquet", target="y", columns=["b"])
+    assert rows.at_first_sight() is not rows
+    expected = Ridge(alpha=1.0).fit(frame[["b"]], frame["y"])
+    np.testing.assert_allclose(Ridge(alpha=1.0).fit(rows).coef_, expected.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("form", [str, lambda path: path])
+def test_a_list_of_files_is_a_source(folder, expected, form):
+    files = [form(each) for each in sorted(folder.iterdir())]
+    rows = scale.source(files, **OPTIONS)
+    same(Ridge(alpha=1.0).fit(rows), expected)
+    assert len(rows.parts()) == 3
+    first, second = (str(each) for each in files[:2])
+    assert rows.name == f"{first!r}, {second!r} and 1 more"
+    same(Ridge(alpha=1.0).fit(rows), fitted(read(files, **OPTIONS)))
+    with pytest.raises(InputError, match="There is no file"):
+        scale.source([*files, "nothing.parquet"], **OPTIONS)
+
+
+def test_values_of_a_role_are_put_into_the_data():
+    frame = pd.DataFrame(np.eye(4), columns=list("abcy"))
+    for role in ("weight", "group"):
+        with pytest.raises(InputError, match=rf"{role} is of type ndarray; .*as a column"):
+            scale.source(frame, target="y", **{role: np.ones(4)})
+
+
+def test_levels_that_follow_from_the_others_are_not_told_of(folder):
+    rows = scale.source(folder, target="y", weight="weight", columns=["size", "colour"])
+    model = LeastSquares().fit(rows)  # and a warning would be an error
+    assert model.aliased_.sum() == 1
+    twice = pd.read_parquet(folder).assign(x0=lambda frame: 2 * frame["count"])
+    with pytest.warns(DataWarning, match="Collinear inputs: 'x0' can be written"):
+        LeastSquares().fit(scale.source(twice, target="y", columns=["count", "x0", "colour"]))
+
+
+def test_levels_that_the_rows_do_not_have(folder):
+    rows = scale.source(folder, target="y", weight="weight")
+    model = Ridge(alpha=1.0).fit(rows)
+    new = pd.read_parquet(folder)[:30].assign(colour="green")
+    with pytest.raises(InputError, match="handle_unknown='ignore'"):
+        rows.pipeline(model).predict(new)
+    found = rows.pipeline(model, handle_unknown="ignore").predict(new)
+    assert np.isfinite(found).all()
+    assert rows.encoder.handle_unknown == "error"
+    with pytest.raises(InputError, match="handle_unknown is"):
+        rows.pipeline(model, handle_unknown="drop")
+
+
+def test_a_source_says_what_it_does_to_its_columns(tmp_path):
+    n = 200
+    frame = pd.DataFrame(
+        {
+            "key": [f"k{i:03}" for i in range(n)],
+            "size": [*("12.5", "tiny"), *(f"{i}.25" for i in range(n - 2))],
+            "day": ["01/31/2019", "31/01/2019"] * (n // 2),
+            "same": "a",
+            "x": np.linspace(0, 1, n) ** 2,
+            "y": [np.nan, *np.linspace(0, 1, n - 1)],
+        }
+    )
+    with pytest.warns(DataWarning) as told:
+        rows = scale.source(frame, target="y")
+    first, second = (str(each.message) for each in told)
+    assert "'size' mixes numbers and 1 word" in first
+    assert "'day' looks like dates" in second
+    found = {each.code: each.column for each in rows.warnings}
+    assert found == {
+        "missing_target": "y", "id": "key", "mixed": "size", "date_format": "day",
+        "constant": "same",
+    }  # fmt: skip
+    first, *lines = repr(rows).splitlines()
+    assert first == "source(rows that are not in files, target='y')"
+    assert lines[:2] == ["  size  number", "  x     number"]
+    assert any("1 of 200 rows have no value of 'y'" in line for line in lines)
+    table = read(frame, target="y")
+    same_words = {each.message for each in table.warnings} & {e.message for e in rows.warnings}
+    assert len(same_words) == 5
 
 
 @pytest.mark.parametrize("classifier", [LogisticRegression, NaiveBayes, LinearDiscriminant])
@@ -314,9 +407,15 @@ def test_numbers_with_fractions_are_no_classes(classifier):
 
 
 def test_a_source_shows_where_its_rows_are(folder):
-    assert repr(scale.source(folder, "y")) == f"source({str(folder)!r}, target='y')"
+    assert repr(scale.source(folder, "y")).startswith(f"source({str(folder)!r}, target='y')\n")
     frame = pd.DataFrame(np.eye(2), columns=["a", "y"])
-    assert repr(scale.source(frame, "y")) == "source(rows that are not in files, target='y')"
+    found = "source(rows that are not in files, target='y')\n  a  number"
+    assert repr(scale.source(frame, "y")).startswith(found)
+    pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "y"]).to_parquet(
+        folder / "plain.parquet"
+    )  # nothing is learnt to show it
+    path = str(folder / "plain.parquet")
+    assert repr(scale.source(path, "y")) == f"source({path!r}, target='y')"
 
 
 @pytest.mark.parametrize("of", [str, lambda path: path])

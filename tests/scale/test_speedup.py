@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from bottega.core.errors import ParameterError
-from bottega.scale import SpeedUp, amdahl, speedup_report
+from bottega.linear import Ridge
+from bottega.scale import SpeedUp, amdahl, source, speedup_report
 from bottega.scale.speedup import parallel_share
 
 
@@ -43,3 +44,7 @@ def test_work_is_called_with_each_number(monkeypatch):
     assert found.parallel_share == pytest.approx(0.75)
     with pytest.raises(ParameterError, match="whole numbers above 0"):
         speedup_report(calls.append, (0,))
+    with pytest.raises(ParameterError, match=r"Ridge is no function: give one such as  lambda k"):
+        speedup_report(Ridge(), source(np.eye(3)))
+    with pytest.raises(ParameterError, match="workers is a sequence of whole numbers"):
+        speedup_report(calls.append, 2)

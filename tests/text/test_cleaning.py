@@ -69,6 +69,15 @@ def test_stop_words_keep_what_denies():
     assert italian.transform(["Questo non è il migliore di tutti"]) == ["non miglior"]
 
 
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [("it", "italian"), ("EN", "english"), ("de-AT", "german"), ("italan", "italian")],
+)
+def test_the_name_of_a_language_is_suggested(given, name):
+    with pytest.raises(InputError, match=f"Did you mean '{name}'"):
+        TextCleaner(given).fit(["x"])
+
+
 def test_the_language_is_found():
     english = ["The cat is on the table and it is not mine."]
     italian = ["Il gatto è sul tavolo e non è il mio."]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 from bottega.core.errors import InputError
@@ -107,3 +108,21 @@ def test_a_csv_file_of_another_encoding(rows, tmp_path):
     with pytest.raises(InputError, match=r"line 2 .*encoding='latin-1'"):
         read_corpus(path, "review")
     assert read_corpus(path, "review", encoding="latin-1").texts[0].endswith("perché")
+    replaced = read_corpus(path, "review", errors="replace")
+    assert replaced.texts == [f"{text} perch\ufffd" for text in TEXTS]
+    assert read_corpus(path, errors="replace", stream=True).texts == replaced.texts
+    assert replaced.column("label") == ["for", "against"] * 30
+
+
+def test_a_list_of_texts_is_a_corpus(rows, tmp_path):
+    for texts in (TEXTS, rows["review"], rows["review"].to_numpy(), pl.Series(TEXTS)):
+        assert read_corpus(texts).texts == TEXTS
+    assert read_corpus([]).texts == []
+    files = []
+    for i in range(2):
+        files.append(tmp_path / f"{i}.csv")
+        rows[30 * i : 30 * i + 30].to_csv(files[-1], index=False)
+    assert read_corpus(files, "review").texts == TEXTS
+    for named in (files, [str(each) for each in files]):
+        with pytest.raises(InputError, match="list of files: give their folder"):
+            read_corpus(named)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from bottega.core.errors import InputError
-from bottega.text import AggregateProportions
+from bottega.text import AggregateProportions, StemMatrix
 from bottega.text._proportions.cells import StemCells, presence
 from bottega.text._proportions.equations import Draws, class_means, mean_of, solved, summing_to_one
 from bottega.text._proportions.maximum import (
@@ -293,8 +293,26 @@ def test_carry_over_names_the_stem_that_changed(texts, model):
     assert first["z"] > 5
     assert first["found"] == pytest.approx(changed[:, 7].mean())
     assert "Does not see" in str(test)
+    names = [f"stem {j}" for j in range(changed.shape[1])]
+    named = model.carry_over_test(changed, n_bootstrap=200, stems=names)
+    assert named.to_frame().iloc[0]["stem"] == "stem 7"
+    with pytest.raises(InputError, match="give one name per column, or the StemMatrix"):
+        model.carry_over_test(changed, n_bootstrap=200, stems=names[1:])
     kept = model.carry_over_test(texts[2], n_bootstrap=200)
     assert kept.p_value > 0.001  # a false alarm here has that probability
+
+
+def test_carry_over_has_the_names_of_a_stem_matrix():
+    rng = np.random.default_rng(0)
+    words = np.array(["good", "bad", "film", "actor", "music"])
+    label = rng.random(80) < 0.5
+    often = np.where(label[:, None], [0.8, 0.2, 0.5, 0.5, 0.5], [0.2, 0.8, 0.5, 0.5, 0.5])
+    found = [" ".join(["film", *words[row]]) for row in rng.random((80, 5)) < often]
+    matrix = StemMatrix()
+    S = matrix.fit_transform(found)
+    model = AggregateProportions(cv=3).fit(S, label)
+    test = model.carry_over_test(S, n_bootstrap=20, stems=matrix)
+    assert set(test.stems) == {"good", "bad", "actor", "music"}  # film is in all texts
 
 
 @pytest.mark.slow

@@ -6,7 +6,6 @@ import shlex
 import signal
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import numpy as np
 
 from bottega.cli.costs import read_costs
 from bottega.cli.live import shown_progress
+from bottega.cli.notes import warnings_as_notes
 from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
 from bottega.core import interruption
@@ -105,7 +105,7 @@ def compare(
             "Give --group or --time, not both: rows are held out by whole groups, or by what comes "
             "later; leave the other column out with --ignore."
         )
-    with stopped_by_terminate(), interruption.remembered(), _warnings_as_notes(quiet):
+    with stopped_by_terminate(), interruption.remembered(), warnings_as_notes(quiet) as said:
         large = stream or is_larger_than_memory(data)
         table = _drawn(data, reading, comparing) if large else read(data, **reading)
         if comparing["class_weight"] is not None and table.task == "regression":
@@ -120,6 +120,7 @@ def compare(
             found = compare_methods(table, command=command, **comparing)
         ending = Ending()
         for finding in sorted(table.warnings, key=lambda each: each.code not in URGENT):
+            said.add(finding.message)
             kind = "warning" if finding.code in URGENT else "note"
             say(f"{kind}: {in_words_of_the_command_line(finding.message)}", quiet)
         if found.test is not None and not found.interrupted:
@@ -206,20 +207,6 @@ def _calibrate(found: Comparison) -> None:
     if not calibrated and not found.interrupted and found.n_train <= SMALL:
         with suppress(BottegaError):  # a method without probabilities, for one
             _ = found.intervals
-
-
-@contextmanager
-def _warnings_as_notes(quiet: bool) -> Iterator[None]:
-    """Say what users are warned of in notes, each once, without the files of the code.
-
-    What numerical libraries warn developers of is nothing that a user could act on.
-    """
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        yield
-    told = [str(each.message) for each in warned if issubclass(each.category, UserWarning)]
-    for message in dict.fromkeys(told):
-        say(f"note: {in_words_of_the_command_line(message)}", quiet)
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """``bottega predict``: read a model and new rows, write one prediction per row as CSV."""
 
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,12 +9,12 @@ import numpy as np
 
 from bottega.cli.levels import UNKNOWN, handle_new_levels
 from bottega.cli.live import shown_progress
+from bottega.cli.notes import warnings_as_notes
 from bottega.cli.outputs import check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.files import write_atomically
 from bottega.data import read_frame
-from bottega.report.wording import in_words_of_the_command_line
 from bottega.report.words import limits_in_words
 from bottega.workbench import SavedModel, load
 
@@ -62,7 +61,7 @@ def predict(
                 handle_new_levels(saved, frame, labels, handle_unknown)
             return _predictions(saved, frame, probabilities, interval)
 
-        with shown_progress("predicting", quiet=quiet):
+        with shown_progress("predicting", quiet=quiet), warnings_as_notes(quiet):
             written = [*labels, *(set(ids) - set(saved.columns))]
             count = predict_to(
                 saved, data, out, ids=ids, columns=columns_of, text=written, **reading
@@ -73,16 +72,13 @@ def predict(
     columns = _ids(frame, ids)
     if handle_unknown is not None:
         handle_new_levels(saved, frame, labels, handle_unknown)
-    with shown_progress("predicting", quiet=quiet), warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
+    with shown_progress("predicting", quiet=quiet), warnings_as_notes(quiet):
         for name, values in _predictions(saved, frame, probabilities, interval).items():
             if name in columns:
                 raise InputError(
                     f"--id {name!r} has the name of a column of predictions; rename it in the data."
                 )
             columns[name] = values
-    for message in dict.fromkeys(str(each.message) for each in warned):
-        say(f"note: {in_words_of_the_command_line(message)}", quiet)
     text, changed = as_csv(columns)
     if out is None:
         write_out(text, end="")

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from typing import Any, ClassVar, Self
 
@@ -15,6 +15,7 @@ from bottega.core.chunks import CheckedChunks, Mergeable, is_empty, parts_of
 from bottega.core.engine import current_engine
 from bottega.core.errors import InputError, Unforeseen, UnforeseenClass
 from bottega.core.estimator import AS_IT_IS, Estimator
+from bottega.core.matrix_columns import current_columns, made_of
 from bottega.core.parallel import at_most
 from bottega.core.parts import RowSource, at_first_sight
 from bottega.core.row_parts import RowParts, share_chunks
@@ -59,7 +60,7 @@ class Chunked(Estimator):
         self._forget()
         self._check_params()
         try:
-            with at_most(getattr(self, "n_jobs", None)):
+            with at_most(getattr(self, "n_jobs", None)), _columns_of(chunks):
                 self._fit_foreseen(chunks)
         except BaseException:
             self._forget()  # a model that could not be fitted is not fitted
@@ -218,3 +219,9 @@ def _classes_of(responses: Iterable[tuple[Any, Any]]) -> Any:
         here = np.unique(labels if w is None else labels[np.asarray(w) > 0])
         found = here if found is None else np.union1d(found, here)
     return found
+
+
+def _columns_of(chunks: Iterable[Any]) -> AbstractContextManager[None]:
+    """Let warnings of a fit know what a source made its columns of, unless the caller says it."""
+    found = chunks.made_of if isinstance(chunks, RowSource) else None
+    return nullcontext() if found is None or current_columns() is not None else made_of(found)

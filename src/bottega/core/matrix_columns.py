@@ -28,12 +28,15 @@ class MatrixColumns:
         The method that sees the matrix.
     silent : bool
         Whether warnings about the data are left out, because another fit gives them.
+    seen : bool
+        Whether the method sees the names itself, so that x0 in a message is one of them.
     """
 
     names: Sequence[str] = ()
     implied: Collection[str] = ()
     owner: str = ""
     silent: bool = False
+    seen: bool = False
 
     def in_words(self, message: str) -> str:
         """Return a message about columns x0, x1, ... with their names, said by its method.
@@ -44,7 +47,7 @@ class MatrixColumns:
         >>> made.in_words("The column 'x1' is constant.")
         "Ridge: The column 'colour=red' is constant."
         """
-        found = re.sub(r"'x(\d+)'", self._name, message)
+        found = message if self.seen else re.sub(r"'x(\d+)'", self._name, message)
         return found if not self.owner or self.owner in found else f"{self.owner}: {found}"
 
     def _name(self, place: re.Match[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.matrix_columns import MatrixColumns
 from bottega.core.parallel import answers_in_turn
 from bottega.core.progress import PARTS, reported
 from bottega.core.validate import size_told
@@ -45,6 +46,11 @@ class RowSource(Iterable[Any]):
         They may be those of rows that do not count, and a part has those of all parts: whoever uses
         them compares them with the rows afterwards.
         """
+        return None
+
+    @property
+    def made_of(self) -> MatrixColumns | None:
+        """What the columns of X were made of, where an encoder made them."""
         return None
 
     def plain_blocks(self) -> Iterator[tuple[Any, Any, Any]]:

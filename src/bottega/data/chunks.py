@@ -8,20 +8,27 @@ import narwhals.stable.v2 as nw
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError, did_you_mean, warn_caller
+from bottega.core.matrix_columns import MatrixColumns
 from bottega.core.parts import RowSource
 from bottega.core.seeds import seed_of
 from bottega.data import convert
+from bottega.data._encode.levels import check_policy
 from bottega.data._inspect.source_kinds import ColumnRoles, SourceKinds
 from bottega.data.convert import Frame
 from bottega.data.encoder import Encoder
+from bottega.data.findings import Finding
 from bottega.data.plain_numbers import PlainNumbers
+from bottega.data.prepare import implied_names
 from bottega.data.read import is_query
+from bottega.data.read.files import is_path, path_in_words
 from bottega.data.read.rows import FrameRows, rows_of
 from bottega.data.role_columns import class_labels, with_target
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["EncodedChunks", "chunks"]
+
+_TOLD = ("date_format", "unusable", "levels")  # findings that nobody expects
 
 
 def chunks(
@@ -38,6 +45,8 @@ def chunks(
     table: str | None = None,
     query: str | None = None,
     encoding: str = "utf-8",
+    decimal: str | None = None,
+    columns: str | Iterable[str] | None = None,
 ) -> "EncodedChunks":
     """Return the rows of files, a database or a frame in chunks of numbers, ready to be fitted.
 
@@ -76,13 +85,21 @@ def chunks(
     where : str or Arrow expression, optional
         A condition that rows must meet: SQL for files (``"year >= 2020"``), an expression for an
         Arrow dataset. It is checked where the rows are read.
-    table, query, encoding
+    table, query, encoding, decimal
         As in `read`.
+    columns : str or iterable of str, optional
+        The columns to learn from, where not all others are.
 
     Returns
     -------
     EncodedChunks
-        It can be iterated over any number of times.
+        It can be iterated over any number of times; its `warnings` say how columns are read.
+
+    Warns
+    -----
+    DataWarning
+        Of columns that are left out though they are neither keys nor constant, and of words among
+        numbers.
 
     Examples
     --------
@@ -100,9 +117,35 @@ def chunks(
         )
     kinds = {str(name): kind for name, kind in (kinds or {}).items()}
     text = [name for name, kind in kinds.items() if kind in ("category", "text", "id")]
-    options = {"rows": rows, "table": table, "query": query, "encoding": encoding, "where": where}
-    roles = ColumnRoles(target, weight, group, {ignore} if isinstance(ignore, str) else set(ignore))
-    return EncodedChunks(rows_of(source, options), roles, kinds, text, encoder)
+    if decimal not in (None, ".", ","):
+        raise InputError(f"decimal is '.' or ',', not {decimal!r}.")
+    options: dict[str, Any] = {"rows": rows, "table": table, "query": query, "encoding": encoding}
+    options |= {"where": where, "decimal": decimal}
+    for role, given in (("target", target), ("weight", weight), ("group", group)):
+        if not (given is None or isinstance(given, str)):
+            raise InputError(
+                f"{role} is of type {type(given).__name__}; of a source with named columns it is "
+                "the name of one: put the values into the data as a column, and give its name."
+            )
+    found = rows_of(source, options)
+    left_out = {ignore} if isinstance(ignore, str) else set(ignore)
+    if columns is not None:
+        left_out |= _others(found, text, columns, {target, weight, group})
+    roles = ColumnRoles(target, weight, group, left_out)
+    return EncodedChunks(found, roles, kinds, text, encoder, decimal)
+
+
+def _others(
+    rows: FrameRows, text: list[str], columns: str | Iterable[str], roles: set[str | None]
+) -> set[str]:
+    """Return the columns that are not among those to learn from."""
+    wanted = {columns} if isinstance(columns, str) else set(columns)
+    known = next((convert.as_frame(each).columns for each in rows.frames(None, text)), [])
+    for name in sorted(wanted - set(known), key=str):
+        raise InputError(f"columns names {name!r}, which is no column.{did_you_mean(name, known)}")
+    if not wanted - roles:
+        raise InputError("columns names no column to learn from; name one, or leave it out.")
+    return set(known) - wanted - roles
 
 
 class EncodedChunks(RowSource):
@@ -122,11 +165,16 @@ class EncodedChunks(RowSource):
         kinds: Mapping[str, str],
         text: list[str],
         encoder: Encoder | None,
+        decimal: str | None = None,
     ) -> None:
         self._source, self._roles, self._text = source, roles, text
         self.in_files = self.name is not None
         self._given, self._kinds, self._encoder = dict(kinds), dict(kinds), encoder
         self._plain = self._learned = None
+        self._decimal = decimal
+        self._signs: dict[str, str] = {}  # of responses and weights that are written as text
+        self._day_first: dict[str, bool] = {}
+        self._warnings: tuple[Finding, ...] = ()
         if not kinds and encoder is None:
             others = roles.ignore | ({roles.group} if roles.group is not None else set())
             self._plain = PlainNumbers.of(source, roles.target, roles.weight, others)
@@ -136,8 +184,14 @@ class EncodedChunks(RowSource):
     def __repr__(self) -> str:
         roles = {"target": self.target, "weight": self.weight, "group": self.group}
         given = [f"{role}={name!r}" for role, name in roles.items() if name is not None]
-        where = "rows that are not in files" if self.name is None else repr(self.name)
-        return f"source({', '.join([where, *given])})"
+        path: Any = getattr(self._source, "source", None)
+        where = path_in_words(path) if is_path(path) else "rows that are not in files"
+        lines = [f"source({', '.join([where, *given])})"]
+        if self._learned is not None:
+            width = max(map(len, self._kinds))
+            lines += [f"  {name:<{width}}  {kind}" for name, kind in self._kinds.items()]
+            lines += [f"  ! {finding.message}" for finding in self._warnings]
+        return "\n".join(lines)
 
     def _learn(self) -> None:
         """Learn kinds and encoder from all rows, unless that is done."""
@@ -145,10 +199,16 @@ class EncodedChunks(RowSource):
             return
         if self._plain is not None:
             self._plain.check_alike()
-        learner = SourceKinds(self._source, self._roles, self._given, self._text)
+        learner = SourceKinds(self._source, self._roles, self._given, self._text, self._decimal)
         self._kinds, self._text = learner.kinds, learner.text
+        self._signs, self._day_first = learner.role_decimal, learner.day_first
+        self._warnings = tuple(learner.notes)
+        words = [name for name, kind in self._kinds.items() if kind == "number"]
+        for each in self._warnings:
+            if each.code in _TOLD or (each.code == "mixed" and each.column in words):
+                warn_caller(each.message, DataWarning)
         encoder = clone(Encoder(standardize=False) if self._encoder is None else self._encoder)
-        encoder.set_params(kinds=self._kinds, decimal=learner.decimal)
+        encoder.set_params(kinds=self._kinds, decimal=learner.decimal, day_first=self._day_first)
         frames = _FeatureFrames(self)
         if learner.numbers is None:
             self._learned = encoder.fit_chunks(frames)
@@ -167,6 +227,18 @@ class EncodedChunks(RowSource):
         self._learn()
         assert self._learned is not None
         return self._learned
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What to know about the columns: which are left out, and how the others are read."""
+        self._learn()
+        return self._warnings
+
+    @property
+    def day_first(self) -> dict[str, bool]:
+        """Of columns with dates like 31/1/2026, whether the day comes first."""
+        self._learn()
+        return self._day_first
 
     @property
     def target(self) -> str | None:
@@ -190,9 +262,11 @@ class EncodedChunks(RowSource):
 
     @property
     def name(self) -> str | None:
-        """The path that the rows are read from; None where they are not read from files."""
-        source = getattr(self._source, "source", None)
-        return source if isinstance(source, str) else None
+        """The path (or paths) that the rows are read from; None where they are not in files."""
+        path: Any = getattr(self._source, "source", None)
+        if not is_path(path):
+            return None
+        return path if isinstance(path, str) else path_in_words(path)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         names = [str(name) for name in self.encoder.get_feature_names_out()]
@@ -211,6 +285,14 @@ class EncodedChunks(RowSource):
         for frame in with_target(self.stored(self._roles.used), self._roles.target):
             yield self._response(frame), self._weight(frame)
 
+    @property
+    def made_of(self) -> MatrixColumns | None:
+        """What the columns were made of; None where that is not learnt yet."""
+        if self._learned is None:
+            return None
+        names = tuple(map(str, self._learned.get_feature_names_out()))
+        return MatrixColumns(names, implied_names(self._learned), seen=True)
+
     def at_first_sight(self) -> RowSource:
         """Return the chunks as the files describe them, where that is known and may do."""
         return self if self._plain is None or self._learned is not None else self._plain
@@ -225,9 +307,21 @@ class EncodedChunks(RowSource):
             found.append(part)
         return found
 
-    def pipeline(self, model: Any) -> Pipeline:
-        """Return the encoder and a model fitted to these chunks as one, for rows as stored."""
+    def pipeline(self, model: Any, *, handle_unknown: str | None = None) -> Pipeline:
+        """Return the encoder and a model fitted to these chunks as one, for rows as stored.
+
+        Parameters
+        ----------
+        model : estimator
+            Fitted to these chunks.
+        handle_unknown : {"error", "ignore", "infrequent_if_exist"}, optional
+            What to do with levels that the chunks do not have, as in `Encoder`; as the encoder of
+            the chunks does by default.
+        """
         encoder = deepcopy(self.encoder).set_output(transform="pandas")
+        if handle_unknown is not None:
+            check_policy(handle_unknown, None)
+            encoder.set_params(handle_unknown=handle_unknown)
         return Pipeline([("encode", encoder), ("model", model)])
 
     def sample(self, size: int, *, random_state: Any = 0) -> Any:
@@ -256,13 +350,30 @@ class EncodedChunks(RowSource):
     def stored(self, columns: Sequence[str] | None = None) -> Iterator[Frame]:
         """Yield frames of all rows as they are stored, those without a target too.
 
+        Responses that are numbers written as text are numbers here, and dates like 31/1/2026
+        written like 2026-01-31, where all rows together tell which part is the day.
+
         Parameters
         ----------
         columns : sequence of str, optional
             The columns to read; all by default.
         """
         for chunk in self._source.frames(columns, self._text):
-            yield convert.as_frame(chunk)
+            yield self._as_learnt(convert.as_frame(chunk))
+
+    def _as_learnt(self, frame: Frame) -> Frame:
+        """Return rows with what only all of them tell: the order in dates, written responses."""
+        made = [
+            convert.with_iso_dates(frame[name], first)
+            for name, first in self._day_first.items()
+            if name in frame.columns
+        ]
+        for name, sign in self._signs.items():
+            if name in frame.columns:
+                values = convert.numbers(frame[name], sign)
+                backend = frame.implementation
+                made.append(nw.new_series(name, values, nw.Float64, backend=backend))
+        return frame.with_columns(*made) if made else frame
 
     def _strata(self) -> str | None:
         """Return the target if it has labels."""

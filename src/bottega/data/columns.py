@@ -27,7 +27,10 @@ _ALIKE = 1e-10
 _FEW_NUMBERS = 20  # as many distinct numbers, written as text, may be labels
 _FEW_WORDS = 0.1  # share of words among many numbers that are taken for missing values
 _SLIPS = 0.005  # and among few
-_DATELIKE = re.compile(r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4})([ T].*)?")
+_DATELIKE = re.compile(
+    r"(\d{4}[-./]\d{1,2}[-./]\d{1,2}|\d{1,2}[-./]\d{1,2}[-./]\d{4}|\d{1,2}/\d{1,2}/\d{2})"
+    r"([ T].*)?"
+)
 _MANY_DATES = 50  # fewer distinct ones beside other words may be labels
 _TEXT_LEVELS = 50
 _TEXT_LENGTH = 20

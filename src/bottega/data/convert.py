@@ -7,6 +7,7 @@ import datetime as dt
 import math
 import numbers as abstract
 from collections import Counter
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -144,9 +145,10 @@ def numbers(
 ) -> np.ndarray:
     """Read a column as float64, NaN where missing; numbers written as text are understood.
 
-    With the `decimal` sign of a column, numbers are read as people write them, and words are
-    missing values; what is a number with the other decimal sign only is refused. With a list
-    `slips`, words are missing values in any column, and a sentence on them is added to the list.
+    With the `decimal` sign of a column, words are missing values; what is a number with the other
+    decimal sign only is refused. Without it the texts tell the sign, as they do in a table, or are
+    refused. With a list `slips`, words are missing values in any column, and a sentence on them,
+    and one on numbers with signs beside their digits, is added to the list.
     """
     stored = storage(series)
     if stored in ("integer", "number", "boolean"):
@@ -160,7 +162,7 @@ def numbers(
     if stored == "date":
         raise InputError(f"Column {series.name!r} holds dates where numbers are needed.")
     if decimal is None:
-        return _lookup(series, _parse_number, "a number", slips)
+        return _lookup(series, _number_parser(series, slips), "a number", slips)
 
     other = "," if decimal == "." else "."
 
@@ -191,16 +193,7 @@ def days(
         return np.full(len(series), np.nan)
     if stored in ("string", "mixed"):
         written_so = {text for text in labels(series) if text is not None}
-        first = written_dates.day_comes_first(written_so)
-        first = day_first if first is None else first
-        unclear = next(
-            (text for text in written_so if first is None and written_dates.has_slashes(text)), None
-        )
-        if unclear is not None:
-            raise InputError(
-                f"Column {series.name!r} holds dates such as {short(unclear)}, and it is not clear "
-                "whether the day or the month comes first; write them like 2026-01-31."
-            )
+        first = day_order(series.name, written_so, day_first)
         parse = partial(written_dates.day_of_text, day_first=first)
         return _lookup(series, parse, "a date like 2026-01-31", slips)
     if stored != "date":
@@ -216,11 +209,42 @@ def days(
     return result
 
 
-def as_numbers(series: Series, kind: str, decimal: str | None = None) -> np.ndarray:
+def day_order(name: str, written_so: Collection[str], day_first: bool | None = None) -> bool | None:
+    """Return whether the day comes first in the dates of a column, None where it has none such.
+
+    Where the texts do not tell it is `day_first`; texts that can be read in two ways are refused.
+    """
+    found = written_dates.day_comes_first(written_so)
+    found = day_first if found is None else found
+    if found is None:
+        unclear = min(filter(written_dates.has_slashes, written_so), default=None)
+        if unclear is not None:
+            raise InputError(
+                f"Column {name!r} holds dates such as {short(unclear)}, and it is not clear "
+                "whether the day or the month comes first; write them like 2026-01-31."
+            )
+    return found
+
+
+def with_iso_dates(series: Series, day_first: bool) -> Series:
+    """Return a column of texts in which dates like 3/1/2026 are written like 2026-01-03."""
+    if series.dtype != nw.String:
+        return series
+    values = texts(series)
+    known: dict[Any, Any] = {
+        text: written_dates.iso(text, day_first) for text in set(values) - {None}
+    }
+    made = [known.get(text) for text in values]
+    return nw.new_series(series.name, made, nw.String, backend=series.implementation)
+
+
+def as_numbers(
+    series: Series, kind: str, decimal: str | None = None, day_first: bool | None = None
+) -> np.ndarray:
     """Read a column of kind number, boolean or date as float64."""
     if kind == "number":
         return numbers(series, decimal)
-    return truths(series) if kind == "boolean" else days(series)
+    return truths(series) if kind == "boolean" else days(series, day_first=day_first)
 
 
 def truths(series: Series) -> np.ndarray:
@@ -281,6 +305,32 @@ def _exact_name(value: Any) -> str | None:
 def name_of_number(value: float) -> str:
     """Write a number as a label."""
     return str(int(value)) if value.is_integer() else repr(value)
+
+
+def _number_parser(series: Series, slips: list[str] | None) -> Callable[[str], float | None]:
+    """Return what reads the texts of a column: as plain numbers, or as people write them."""
+    distinct = [text for text in dict.fromkeys(labels(series)) if text is not None]
+    found = [text for text in distinct if not written.is_gap(text)]
+    if all(map(written.is_number, found)):
+        return _parse_number
+    seen = written.writing(found)
+    if not seen.sure:
+        unclear = next(t for t in seen.values if written.number(t, ".") != written.number(t, ","))
+        raise InputError(
+            f"Column {series.name!r} holds numbers such as {short(unclear)}, and it is not clear "
+            "which sign parts decimals; write them with a decimal point and nothing between "
+            "thousands."
+        )
+    if slips is not None and not written.is_number(seen.example) and seen.values:
+        slips.append(
+            f"Column {series.name!r}: numbers written as text are read as numbers "
+            f"({short(seen.example)} is {seen.values[seen.example]:.12g})."
+        )
+
+    def parse(text: str) -> float | None:
+        return seen.values[text] if text in seen.values else _parse_number(text)
+
+    return parse
 
 
 def _parse_number(text: str) -> float | None:

@@ -71,6 +71,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         The decimal sign of columns whose numbers are written as text, as `Table.decimal` has it;
         inferred with the kind of columns not named in `kinds`. Currency, percent and thousands are
         understood there, and words are missing values.
+    day_first : dict of str to bool, optional
+        Whether the day comes first in the dates of a column, as `Table.day_first` has it: how those
+        like 3/1/2026 are read where the rows themselves do not tell.
     keep_categories : bool
         True gives a data frame in which categories and missing values stay as they are, for methods
         that take them: dates, booleans, texts and numbers written as text become numbers.
@@ -125,6 +128,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         min_frequency: float | None = None,
         dates: str = "days",
         decimal: Mapping[str, str] | None = None,
+        day_first: Mapping[str, bool] | None = None,
         keep_categories: bool = False,
     ) -> None:
         self.standardize = standardize
@@ -135,6 +139,7 @@ class Encoder(TransformerMixin, BaseEstimator):
         self.min_frequency = min_frequency
         self.dates = dates
         self.decimal = decimal
+        self.day_first = day_first
         self.keep_categories = keep_categories
 
     def fit(self, X: Any, y: Any = None) -> "Encoder":
@@ -390,7 +395,14 @@ class Encoder(TransformerMixin, BaseEstimator):
         named = zip(self._names_in(), self.kinds_, strict=True)
         chosen = [(name, kind) for name, kind in named if kind not in IN_WORDS]
         strict, in_parts = self.handle_unknown == "error", self.dates == "parts"
-        return read_numbers(frame, chosen, self.decimal_, in_parts=in_parts, strict=strict)
+        return read_numbers(
+            frame,
+            chosen,
+            self.decimal_,
+            in_parts=in_parts,
+            strict=strict,
+            day_first=self.day_first,
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -1,6 +1,5 @@
 """Parquet files whose inputs are numbers as they are: read without having learnt an encoder."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,7 +19,7 @@ from bottega.data._encode.statistics import SAFE
 from bottega.data._kernels.copied import copied
 from bottega.data.columns import is_key
 from bottega.data.read.batches import Types, is_text, plain_types, readable, record_batches
-from bottega.data.read.files import find_files, is_bundled, kind_of
+from bottega.data.read.files import find_files, frame_or_path, is_bundled, is_path, kind_of
 from bottega.data.read.footers import NumberFooter, Span, column_names, number_footers
 from bottega.data.read.parquet import check_alike
 from bottega.data.read.rows import StoredRows
@@ -221,14 +220,13 @@ class PlainNumbers(RowSource):
 
 def _parquet_files(source: Any) -> list[str]:
     """Return the files of a source that is nothing else than Parquet files."""
-    if not isinstance(source, StoredRows) or not isinstance(source.source, str | os.PathLike):
+    if not isinstance(source, StoredRows) or not is_path(source.source):
         return []
     if any(source.options.get(name) is not None for name in ("table", "query", "where")):
         return []
-    path = os.path.expanduser(os.fspath(source.source))
-    if is_bundled(path):
+    if isinstance(source.source, str) and is_bundled(source.source):
         return []
-    files = find_files(path)
+    files = find_files(frame_or_path(source.source)[1])
     return files if kind_of(files) == "parquet" else []
 
 

@@ -1,6 +1,5 @@
 """Rows wherever they are, as one type: what `fit` and `fit_chunks` take in the place of X and y."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +10,16 @@ from bottega.core.frames import is_frame
 from bottega.core.parts import RowSource
 from bottega.data import chunks
 from bottega.data.array_rows import ArrayRows
+from bottega.data.read.files import is_path
 from bottega.data.read.rows import PartRows
 
 __all__ = ["source"]
 
 _ROWS = 100_000  # of a chunk
-_OPTIONS = ("kinds", "group", "ignore", "encoder", "where", "table", "query", "encoding")
+_OPTIONS = (
+    "kinds", "group", "columns", "ignore", "encoder", "where", "table", "query", "encoding",
+    "decimal",
+)  # fmt: skip
 
 
 def source(
@@ -31,7 +34,7 @@ def source(
 
     Parameters
     ----------
-    data : path, frame, list of frames, array, Arrow dataset, Dask data frame or Dask array
+    data : path or list of paths, frame or list of frames, array, Arrow dataset, Dask collection
         Parquet, CSV or JSON files, a folder or a pattern of them (``"folder/*.parquet"``), a
         DuckDB file (with ``table=`` or ``query=``), data frames, an array of inputs.
     target : str or array-like, optional
@@ -41,14 +44,16 @@ def source(
     rows : int
         Rows of a chunk.
     **options
-        For all but arrays, what `bottega.data.chunks` takes: ``kinds``, ``group``, ``ignore``,
-        ``encoder``, ``where``, ``table``, ``query``, ``encoding``.
+        For all but arrays, what `bottega.data.chunks` takes: ``kinds``, ``group``, ``columns`` (the
+        inputs to use), ``ignore``, ``encoder``, ``where``, ``table``, ``query``, ``encoding``,
+        ``decimal``.
 
     Returns
     -------
     RowSource
         It can be iterated over any number of times. Columns that are not numbers are encoded from
-        what all rows hold; arrays are taken as they are.
+        what all rows hold, and rows without a target are left out; arrays are taken as they are.
+        ``warnings`` says what was done to the columns, and the source shows it.
 
     Examples
     --------
@@ -72,7 +77,7 @@ def source(
     if isinstance(data, list | tuple) and any(is_frame(each) for each in data):
         held = [_HeldFrame(each) for each in data]
         return chunks(PartRows(held), target=target, weight=weight, rows=rows, **options)
-    if isinstance(data, str | os.PathLike) or is_frame(data) or hasattr(data, "to_batches"):
+    if is_path(data) or is_frame(data) or hasattr(data, "to_batches"):
         return chunks(data, target=target, weight=weight, rows=rows, **options)
     _refuse(options)
     X = np.asarray(data)
@@ -103,12 +108,7 @@ def _refuse_unknown(options: dict[str, Any]) -> None:
 
 
 def _refuse_what_is_no_table(data: Any, target: Any) -> None:
-    """Refuse lists of files, frames that are still to be computed, and responses of a frame."""
-    if isinstance(data, list | tuple) and any(isinstance(x, str | os.PathLike) for x in data):
-        raise InputError(
-            "Several files are given as their folder or by a pattern such as 'folder/*.parquet', "
-            "not as a list."
-        )
+    """Refuse frames that are still to be computed, and responses of a frame."""
     if hasattr(data, "collect") and hasattr(data, "collect_schema"):
         raise InputError(
             f"{type(data).__name__} has no rows yet: give the files that it reads, or its rows by "

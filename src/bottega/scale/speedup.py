@@ -152,11 +152,27 @@ def speedup_report(
 
     Examples
     --------
-    >>> from bottega.linear import Ridge
-    >>> from bottega.risk import nested_cv
-    >>> speedup_report(lambda k: nested_cv(Ridge(), X, y, n_jobs=k))  # doctest: +SKIP
+    >>> import numpy as np
+    >>> from bottega.ensemble import RandomForestRegressor
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> def work(k):
+    ...     RandomForestRegressor(n_estimators=10, n_jobs=k, random_state=0).fit(X, X[:, 0])
+    >>> speedup_report(work, repeats=1).workers.tolist()
+    [1, 2]
     """
-    counts = np.array(sorted({1, *(int(k) for k in workers)}))
+    if not callable(work):
+        raise ParameterError(
+            f"speedup_report calls work with a number of workers, and {type(work).__name__} is no "
+            "function: give one such as  lambda k: RandomForestRegressor(n_jobs=k).fit(X, y)."
+        )
+    try:
+        given = list(workers)
+    except TypeError:
+        raise ParameterError(
+            f"workers is a sequence of whole numbers such as (1, 2, 4), not of type "
+            f"{type(workers).__name__}."
+        ) from None
+    counts = np.array(sorted({1, *(int(k) for k in given)}))
     if counts[0] < 1 or repeats < 1:
         raise ParameterError(
             f"workers={workers!r} and repeats={repeats!r} have to be whole numbers above 0."

@@ -18,6 +18,7 @@ from bottega.core.parts import RowSource, of_blocks
 from bottega.core.row_parts import share_chunks
 from bottega.data import convert
 from bottega.data.parquet_folder import ParquetFolder
+from bottega.data.read.date_order import dated_frames
 from bottega.data.read.rows import rows_of
 
 __all__ = ["predict_to", "score"]
@@ -135,7 +136,9 @@ def predict_to(
     ids : sequence of str
         Columns of the data to copy beside the predictions.
     columns : callable, optional
-        Returns the columns to write for a frame of rows; one column ``prediction`` by default.
+        Returns the columns to write for a frame of rows. By default it is one:
+        ``predicted_<target>`` where the model knows its target, as a saved one does, and
+        ``prediction`` otherwise.
     rows : int
         Rows that are predicted at a time.
     text : iterable of str
@@ -160,10 +163,10 @@ def predict_to(
     442
     """
     made = _prediction(model) if columns is None else columns
-    source = rows_of(data, {"rows": rows, **options})
+    source, text = rows_of(data, {"rows": rows, **options}), list(text)
     with ParquetFolder(folder) as out:
-        for frame in source.frames(None, list(text)):
-            found = {**_copied(frame, ids), **made(frame)}
+        for stored, frame in dated_frames(source, _inputs_of(model), text):
+            found = {**_copied(stored, ids), **made(frame)}
             if len(found) < len(ids) + 1:
                 raise InputError("A column to copy has the name of a column of predictions.")
             out.write(found)
@@ -174,7 +177,16 @@ def predict_to(
 
 
 def _prediction(model: Any) -> Callable[[Any], Mapping[str, Any]]:
-    return lambda frame: {"prediction": np.asarray(model.predict(frame))}
+    target = getattr(model, "target", None)  # of a saved model
+    name = f"predicted_{target}" if isinstance(target, str) else "prediction"
+    return lambda frame: {name: np.asarray(model.predict(frame))}
+
+
+def _inputs_of(model: Any) -> list[str]:
+    """Return the names of the columns that a model takes, as far as it says."""
+    names = getattr(model, "columns", None)  # of a saved model
+    names = getattr(model, "feature_names_in_", None) if names is None else names
+    return [] if names is None else [str(name) for name in names]
 
 
 def _copied(frame: Any, ids: Sequence[str]) -> dict[str, Any]:

@@ -1,10 +1,13 @@
 """A corpus: texts, and what is known about each of them."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
 
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
@@ -110,20 +113,20 @@ def read_corpus(
     pattern: str = "**/*.txt",
     stream: bool = False,
 ) -> Corpus:
-    """Read texts from a folder, a file of rows, or a data frame.
+    """Read texts from a folder, a file of rows, a data frame, or a list of texts.
 
     Parameters
     ----------
-    source : path or data frame
+    source : path, data frame, or list, series or array of texts
         A folder, each file of which is a text; or what `bottega.data.read` takes: CSV, TSV, Parquet
-        or JSON lines, each row of which has a text.
+        or JSON lines, each row of which has a text; or the texts themselves.
     text : str, optional
         The column that holds the texts; by default the only one that holds free text.
     encoding : str
         The encoding of text files. A file that starts with the mark of UTF-8 or UTF-16 is read so.
     errors : {"strict", "replace"}
-        Whether bytes that cannot be read are refused, or replaced by a sign that no word has. Of
-        files in a folder; a CSV file is always refused.
+        Whether bytes that cannot be read are refused, or replaced by a sign that no word has. JSON
+        files are always refused.
     pattern : str
         Which files of a folder are texts; ``**/`` stands for folders inside it, too.
     stream : bool
@@ -150,6 +153,8 @@ def read_corpus(
     """
     if errors not in ("strict", "replace"):
         raise InputError(f"errors is 'strict' or 'replace', not {errors!r}.")
+    if text is None and _is_of_texts(source):
+        return Corpus(source)
     if isinstance(source, str | os.PathLike) and Path(source).expanduser().is_dir():
         folder = Path(source).expanduser()
         files = find_documents(folder, pattern)
@@ -163,10 +168,11 @@ def read_corpus(
                 ]
                 yield texts, make_frame({"file": part, "folder": parents})
     else:
-        chosen = text if text is not None else _text_column(source, encoding)
+        how: dict[str, Any] = {"rows": _ROWS, "encoding": encoding, "errors": errors}
+        chosen = text if text is not None else _text_column(source, how)
 
         def passes() -> Iterator[tuple[list[str], Any]]:
-            for chunk in read_chunks(source, rows=_ROWS, encoding=encoding, text=[chosen]):
+            for chunk in read_chunks(source, **how, text=[chosen]):
                 frame = convert.as_frame(chunk)
                 if chosen not in frame.columns:
                     raise InputError(
@@ -192,9 +198,23 @@ def _gathered(parts: Iterator[tuple[list[str], Any]]) -> Corpus:
     return Corpus(texts, convert.joined_frames(frames))
 
 
-def _text_column(source: Any, encoding: str) -> str:
+def _is_of_texts(source: Any) -> bool:
+    """Return True for a list, a series or an array of texts; refuse a list of files."""
+    if isinstance(source, list | tuple):
+        named = [each for each in source if isinstance(each, str | os.PathLike)]
+        if named and all(isinstance(e, os.PathLike) or os.path.isfile(e) for e in named):
+            raise InputError(
+                "source is a list of files: give their folder, with pattern=, where each file is a "
+                "text, and text= the name of the column where they hold rows."
+            )
+        return True
+    series = nw.from_native(source, series_only=True, pass_through=True)
+    return isinstance(series, nw.Series) or (isinstance(source, np.ndarray) and source.ndim == 1)
+
+
+def _text_column(source: Any, how: Mapping[str, Any]) -> str:
     """Return the only column of free text, judged by the first chunk."""
-    first = next(iter(read_chunks(source, rows=_ROWS, encoding=encoding)), None)
+    first = next(iter(read_chunks(source, **how)), None)
     if first is None:
         raise InputError("There are no rows to read texts from.")
     frame = convert.as_frame(first)

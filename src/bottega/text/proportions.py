@@ -14,7 +14,7 @@ from bottega.core.frames import default_names
 from bottega.core.params import Anything, Boolean, Choice, Integer, OrNone, Parameter, Real, Seed
 from bottega.core.rows import Rows
 from bottega.core.seeds import seed_of
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.wrapping import Model
 from bottega.text._proportions import by_blocks, by_classifier
 from bottega.text._proportions.by_blocks import BlockAnswers
@@ -348,7 +348,13 @@ class AggregateProportions(TaggedTexts):
         return np.array(estimates), np.array(replicates)
 
     def carry_over_test(
-        self, X: Any, *, label: Any = None, sample_weight: Any = None, n_bootstrap: int = 500
+        self,
+        X: Any,
+        *,
+        label: Any = None,
+        sample_weight: Any = None,
+        n_bootstrap: int = 500,
+        stems: Any = None,
     ) -> CarryOver:
         """Test whether texts of a class use the same stems among the tagged and the unread.
 
@@ -370,6 +376,9 @@ class AggregateProportions(TaggedTexts):
             Weights of the unread texts.
         n_bootstrap : int, default=500
             Bootstrap samples.
+        stems : StemMatrix or sequence of str, optional
+            What made the matrices, or the names of their columns; by default those of the data
+            frame of the fit, x0, x1, ... where it was none.
 
         Returns
         -------
@@ -382,11 +391,24 @@ class AggregateProportions(TaggedTexts):
         system = one._system(one.answers_.of(S), rows, weight)
         if not isinstance(system, Equations):
             raise ParameterError("method='count' has no mixture to test; use another method.")
-        names = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
-        stems = np.asarray(names)[one.compared_stems_]
+        names = self._names_of(stems)[one.compared_stems_]
         unread = presence(S)[rows][:, one.compared_stems_]
-        found = carry_over(system, one._compared.matrix, unread, stems, n_bootstrap, self._rng())
+        found = carry_over(system, one._compared.matrix, unread, names, n_bootstrap, self._rng())
         return replace(found, _like=self._frame)
+
+    def _names_of(self, stems: Any) -> Array:
+        """Return the names of all stems, as they are given or known."""
+        if stems is None:
+            stems = getattr(self, "feature_names_in_", default_names(self.n_features_in_))
+        elif hasattr(stems, "get_feature_names_out"):
+            stems = stems.get_feature_names_out()
+        names = np.asarray(stems, dtype=object)
+        if names.shape != (self.n_features_in_,):
+            raise InputError(
+                f"stems has shape {names.shape} and the matrix {self.n_features_in_:,} columns; "
+                "give one name per column, or the StemMatrix that made it."
+            )
+        return names
 
     def _of_label(self, label: Any) -> "AggregateProportions":
         """Return the model of one of several labels, or of all classes."""

@@ -136,6 +136,7 @@ def draw_table(
     drawn = rows[numbered.column].to_numpy().astype(np.int64)
     roles = {"weight": weight or source.weight, "group": group or source.group, "time": time}
     table = _read(rows.drop(numbered.column).to_native(), source, task, roles)
+    table.day_first |= source.day_first
     table.row_numbers = drawn + 1
     more = numbered.kept - len(drawn)
     table.others = OtherRows(source, drawn, more, numbered.stored, seconds)

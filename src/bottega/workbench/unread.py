@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -194,8 +194,7 @@ def unread_proportions(
         estimate = fit.proportions(U, sample_weight=weight)
         carried = None
         if len(fit.compared_stems_):
-            carried = fit.carry_over_test(U, sample_weight=weight)
-            carried = replace(carried, stems=stems[fit.compared_stems_])
+            carried = fit.carry_over_test(U, sample_weight=weight, stems=stems)
     predicted = np.asarray(predict(rows))[:, None] == fit.classes_
     return UnreadProportions(
         estimate,

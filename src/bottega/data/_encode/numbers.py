@@ -17,10 +17,12 @@ def read_numbers(
     *,
     in_parts: bool,
     strict: bool,
+    day_first: Mapping[str, bool] | None = None,
 ) -> FloatArray:
     """Return columns, given by name and kind, as floats; infinite numbers are refused if `strict`.
 
-    Dates are days, or `in_parts`; `decimal` has the signs of numbers that are written as text.
+    Dates are days, or `in_parts`; `decimal` has the signs of numbers that are written as text, and
+    `day_first` says how dates like 3/1/2026 are read where the frame does not tell.
     """
     if not chosen:
         return np.empty((len(frame), 0))
@@ -34,7 +36,9 @@ def read_numbers(
                 return matrix
     columns = []
     for name, kind in chosen:
-        values = convert.as_numbers(frame[name], kind, decimal.get(name))
+        values = convert.as_numbers(
+            frame[name], kind, decimal.get(name), (day_first or {}).get(name)
+        )
         if strict:
             convert.refuse_infinite(values, name)
         values = np.where(np.isinf(values), np.nan, values)

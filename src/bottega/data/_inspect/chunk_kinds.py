@@ -76,8 +76,11 @@ class ChunkedColumn:
             self._free_text = found
             self.levels.clear()
 
-    def profile(self) -> Profile:
-        """Return what the column holds; `distinct` is known for texts only."""
+    def profile(self, decimal: str | None = None, usual: str | None = None) -> Profile:
+        """Return what the column holds; `distinct` is known for texts only.
+
+        `decimal` and `usual` are decimal signs as `text_profile` takes them.
+        """
         if FOREIGN in self._stored:
             return Profile(FOREIGN, 0, 0)
         if self.missing == self.n_rows:
@@ -86,7 +89,7 @@ class ChunkedColumn:
         if self._free_text is not None:
             return replace(self._free_text, missing=self.missing)
         if stored == "string":
-            return text_profile(self.levels, self.n_rows)
+            return text_profile(self.levels, self.n_rows, None, decimal, usual)
         return Profile(self._kind(stored), self.missing, 1)
 
     def _kind(self, stored: str) -> str:

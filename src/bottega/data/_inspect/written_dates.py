@@ -15,6 +15,7 @@ from bottega.data._inspect import written
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:.*)?")
 _DOTTED = re.compile(r"(\d{1,2})\.(\d{1,2})\.(\d{4})([T ]\d{2}:.*)?")  # the day first, always
 _SLASHED = re.compile(r"(\d{1,2})([/-])(\d{1,2})\2(\d{4})([T ]\d{2}:[\d:.]*)?")
+_UNCLEAR = re.compile(r"\d{1,2}(?:([/-])\d{1,2}\1(?:\d{4}|\d{2})|\.\d{1,2}\.\d{2})(?:[T ].*)?")
 
 
 def is_date(text: str, day_first: bool | None = None) -> bool:
@@ -22,13 +23,24 @@ def is_date(text: str, day_first: bool | None = None) -> bool:
 
     Where it is known whether the day or the month comes first, 1/31/2026 is a date, too.
     """
-    found = _DATE.fullmatch(_iso(text, day_first)) is not None
+    found = _DATE.fullmatch(iso(text, day_first)) is not None
     return found and day_of_text(text, day_first) is not None
 
 
 def has_slashes(text: str) -> bool:
     """Return True for a text like 1/31/2026 or 31-01-2026."""
     return _SLASHED.fullmatch(text.strip()) is not None
+
+
+def may_be_read_in_two_ways(text: str) -> bool:
+    """Return True for a text like 1/31/2026, and for one with two digits of the year.
+
+    Examples
+    --------
+    >>> [may_be_read_in_two_ways(text) for text in ("1/2/2026", "01.02.26", "1.2.2026")]
+    [True, True, False]
+    """
+    return _UNCLEAR.fullmatch(text.strip()) is not None
 
 
 def day_comes_first(texts: Iterable[str]) -> bool | None:
@@ -44,8 +56,14 @@ def day_comes_first(texts: Iterable[str]) -> bool | None:
     return None if day_first == month_first else day_first
 
 
-def _iso(text: str, day_first: bool | None = None) -> str:
-    """Return a text without blanks around it, a date as the standard writes it."""
+def iso(text: str, day_first: bool | None = None) -> str:
+    """Return a text without blanks around it, a date as the standard writes it.
+
+    Examples
+    --------
+    >>> iso("3/1/2026", day_first=True), iso("3/1/2026"), iso(" -")
+    ('2026-01-03', '3/1/2026', '-')
+    """
     bare = text.strip()
     found = _DOTTED.fullmatch(bare)
     if found is not None:
@@ -79,7 +97,7 @@ def day_of_text(text: str, day_first: bool | None = None) -> float | None:
     if written.is_gap(text):
         return math.nan
     try:
-        stamp = in_utc(dt.datetime.fromisoformat(_iso(text, day_first)))
+        stamp = in_utc(dt.datetime.fromisoformat(iso(text, day_first)))
     except ValueError:
         return None
     return float((stamp - dt.datetime(1970, 1, 1)) / dt.timedelta(days=1))

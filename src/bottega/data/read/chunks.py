@@ -25,6 +25,7 @@ def read_chunks(
     columns: Sequence[str] | None = None,
     where: str | None = None,
     span: tuple[int, int] | None = None,
+    errors: str = "strict",
 ) -> Iterator[Any]:
     """Yield the rows of a file, a query or a frame as frames of about `rows` rows each.
 
@@ -52,12 +53,15 @@ def read_chunks(
         For files: a condition in SQL that rows must meet, such as ``"year >= 2020"``.
     span : tuple of int, optional
         For one Parquet file: the numbers of the first row to read and of the one after the last.
+    errors : {"strict", "replace"}
+        Whether bytes of a CSV file that are not of its encoding are refused, or replaced by a sign.
 
     Yields
     ------
     frame
         Chunks in the order of the rows. Only one of them is in memory at a time; the types of a
-        text file's columns are inferred from all its rows before the first chunk.
+        text file's columns are inferred from all its rows before the first chunk. Dates like
+        1/31/2026 come as they are written.
 
     Examples
     --------
@@ -80,7 +84,7 @@ def read_chunks(
                 yield from batches(files, types, rows, span)
                 return
         wanted = WantedRows(None if columns is None or named else tuple(columns), where, span)
-        with open_query(path, table, query, encoding, set(text), decimal, wanted) as result:
+        with open_query(path, table, query, encoding, set(text), decimal, wanted, errors) as result:
             for piece in result.pieces(rows):
                 yield piece[list(columns)] if columns is not None and named else piece
         return

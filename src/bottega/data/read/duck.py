@@ -16,7 +16,7 @@ from bottega.core.errors import InputError, did_you_mean, require
 from bottega.core.parallel import spare_threads
 from bottega.data.convert import EXACT
 from bottega.data.read import text as text_files
-from bottega.data.read.files import find_files, kind_of
+from bottega.data.read.files import Paths, find_files, kind_of
 from bottega.data.read.text import File
 from bottega.data.read.time_limit import TimeLimit
 
@@ -30,6 +30,7 @@ _CLOSED = _SETTINGS | {
 _THOUSANDS = r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*"
 _BUFFER = 32_000_000  # bytes of a text file at once, as DuckDB has it by itself
 _VECTOR = 2048  # rows that DuckDB hands over at once
+_DATES = ("DATE", "DATETIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 _UNLIMITED: AbstractContextManager[Any] = nullcontext()
 
 
@@ -132,21 +133,20 @@ def opened() -> Iterator[tuple[Any, Any]]:
 
 @contextmanager
 def open_query(
-    path: str,
+    path: Paths,
     table: str | None,
     query: str | None,
     encoding: str,
     text: set[str],
     decimal: str | None = None,
     wanted: WantedRows = EVERYTHING,
-    *,
-    whole: bool = False,
+    errors: str = "strict",
 ) -> Iterator[QueryResult]:
     """Open the answer to a query on a database, or the rows of data files.
 
     Columns of a CSV file named in `text` are read as they are written. `decimal` is the decimal
-    sign of its numbers, found from them if it is not given. Where the `whole` file is read, dates
-    like 1/31/2026 come as text: all of its rows tell whether the day or the month comes first.
+    sign of its numbers, found from them if it is not given. Dates like 1/31/2026 come as text: only
+    all rows of a column tell whether the day or the month comes first. `errors` is as in `as_utf8`.
     """
     if decimal not in (None, ".", ","):
         raise InputError(f"decimal is '.' or ',', not {decimal!r}.")
@@ -183,18 +183,23 @@ def open_query(
     files = [File(each, each) for each in paths]
     with tempfile.TemporaryDirectory() as folder:
         if kind in ("csv", "tsv"):
-            files = text_files.as_utf8(files, encoding, folder)
+            files = text_files.as_utf8(files, encoding, folder, errors)
             text_files.check_headers(files, kind)
-            if whole:
-                text = text.union(*(text_files.slashed_dates(file, kind) for file in files))
         connection = duckdb.connect(":memory:", config=_with_threads(_SETTINGS))
         try:
+            habits = [text_files.date_habits(f, kind) for f in files if kind in ("csv", "tsv")]
+            text = text.union(*(each.unclear for each in habits))
+            unseen = set().union(*(each.unseen for each in habits)) - text
             sql, options = _scan_query(connection, files, kind, text, decimal)
             if wanted.span is not None:
                 sql = sql.replace("union_by_name=true", "file_row_number=true")
             if wanted.where is not None:
                 _close(connection, files)
             found = connection.execute(wanted.of(duckdb, sql), options)
+            late = {name for name, kind, *_ in found.description if str(kind) in _DATES} & unseen
+            if late:  # dates of which the first lines do not show how they are written
+                sql, options = _scan_query(connection, files, kind, text | late, decimal)
+                found = connection.execute(wanted.of(duckdb, sql), options)
             yield QueryResult(found, files, kind)
         except duckdb.Error as error:
             if wanted.where is not None and isinstance(error, _of_words(duckdb)):

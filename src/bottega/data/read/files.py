@@ -48,10 +48,37 @@ def is_boolean(frame: Any, name: str) -> bool:
     return data is not None and name in data.columns and data[name].dtype == nw.Boolean
 
 
-def frame_or_path(source: Any) -> tuple[Any, str]:
+Paths = str | tuple[str, ...]
+
+
+def is_path(source: Any) -> bool:
+    """Return True for a path, and for a list of paths."""
+    if isinstance(source, list | tuple):
+        return bool(source) and all(isinstance(each, str | os.PathLike) for each in source)
+    return isinstance(source, str | os.PathLike)
+
+
+def path_of(source: Any) -> Paths:
+    """Return a path, or each of several, as text."""
+    if isinstance(source, list | tuple):
+        return tuple(os.fspath(each) for each in source)
+    return os.fspath(source)
+
+
+def path_in_words(path: Paths) -> str:
+    """Write a path, or several, for a message."""
+    if isinstance(path, str):
+        return repr(path)
+    more = f" and {len(path) - 2:,} more" if len(path) > 2 else ""
+    return ", ".join(map(repr, path[:2])) + more
+
+
+def frame_or_path(source: Any) -> tuple[Any, Paths]:
     """Return a frame, given or of a bundled data set; or None, and the path of files to read."""
     if convert.frame_or_none(source) is not None:
         return source, ""
+    if isinstance(source, list | tuple) and is_path(source):
+        return None, tuple(map(os.path.expanduser, path_of(source)))
     if not isinstance(source, str | os.PathLike):
         raise InputError(
             "A path, a data frame (pandas, polars or pyarrow), the name of a bundled data set or "
@@ -61,8 +88,10 @@ def frame_or_path(source: Any) -> tuple[Any, str]:
     return (load_bundled(path) if is_bundled(path) else None), os.path.expanduser(path)
 
 
-def find_files(path: str) -> list[str]:
-    """Return the files meant by a path, a folder or a pattern, in order of name."""
+def find_files(path: Paths) -> list[str]:
+    """Return the files meant by a path, a folder or a pattern, in order of name, or by several."""
+    if not isinstance(path, str):
+        return [file for each in path for file in find_files(each)]
     if os.path.isdir(path):
         found = [os.path.join(path, name) for name in sorted(os.listdir(path))]
         found = [f for f in found if os.path.isfile(f) and format_of(f) not in (None, "duckdb")]

@@ -4,7 +4,6 @@ Each can be read any number of times, can be told which columns are wanted, and 
 other processes can read by themselves.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -13,7 +12,7 @@ from bottega.core.errors import InputError
 from bottega.core.parallel import spare_threads
 from bottega.data import convert
 from bottega.data.read.chunks import read_chunks
-from bottega.data.read.files import find_files, frame_or_path, kind_of
+from bottega.data.read.files import find_files, frame_or_path, is_path, kind_of, path_of
 from bottega.data.read.parquet import check_alike, parquet_rows
 
 __all__ = ["FrameRows", "PartRows", "StoredRows", "rows_of"]
@@ -156,8 +155,8 @@ def rows_of(source: Any, options: Mapping[str, Any]) -> FrameRows:
         return source
     if callable(getattr(source, "to_batches", None)) and callable(getattr(source, "scanner", None)):
         return DatasetRows(source, options.get("where"), int(options.get("rows", 10_000)))
-    if isinstance(source, os.PathLike):
-        source = os.fspath(source)
+    if is_path(source):
+        source = path_of(source)
     frame, path = frame_or_path(source)
     if frame is None:
         files = find_files(path)

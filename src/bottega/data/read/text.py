@@ -49,8 +49,11 @@ def check_readable(path: str) -> None:
         raise InputError(f"The file {path!r} is empty.")
 
 
-def as_utf8(files: list[File], encoding: str, folder: str) -> list[File]:
-    """Check that text files are UTF-8, or write UTF-8 copies of them into `folder`."""
+def as_utf8(files: list[File], encoding: str, folder: str, errors: str = "strict") -> list[File]:
+    """Check that text files are UTF-8, or write UTF-8 copies of them into `folder`.
+
+    Bytes that cannot be read are refused, or replaced by a sign where `errors` is ``"replace"``.
+    """
     try:
         codec = codecs.lookup(encoding)
     except (LookupError, TypeError, ValueError) as error:
@@ -63,18 +66,18 @@ def as_utf8(files: list[File], encoding: str, folder: str) -> list[File]:
         raise InputError(
             f"{encoding!r} is no encoding of text; try 'utf-8', 'latin-1' or 'utf-16'."
         ) from error
-    plain = codec.name in ("utf-8", "utf-8-sig")
+    plain = codec.name in ("utf-8", "utf-8-sig") and errors == "strict"
     result = []
     for number, file in enumerate(files):
         copy = None if plain else os.path.join(folder, f"{number}.csv")
-        _decode(file.path, codec.name, copy)
+        _decode(file.path, codec.name, copy, errors)
         result.append(File(copy or file.path, file.name))
     return result
 
 
-def _decode(path: str, encoding: str, copy: str | None) -> None:
+def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
     """Read a text file to its end, writing it out as UTF-8 if there is a `copy` to write."""
-    decoder = codecs.getincrementaldecoder(encoding)()
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
     lines = since = 0
     with ExitStack() as stack:
         file = stack.enter_context(_open(path))
@@ -180,23 +183,39 @@ def number_habits(file: File, kind: str) -> Habits:
     return Habits(sign, pointed, commas)
 
 
-def slashed_dates(file: File, kind: str) -> set[str]:
-    """Find the columns of dates like 1/31/2026, by the first value of each.
+class DateHabits(NamedTuple):
+    """What the first thousand lines of a file say about its dates.
 
-    DuckDB knows one format for all columns of a file, and takes the day for the first part where
-    the values do not tell; those columns are read as they are written.
+    Attributes
+    ----------
+    unclear : set of str
+        Columns with dates like 1/31/2026 or 1/31/26.
+    unseen : set of str
+        Columns without any value.
+    """
+
+    unclear: set[str]
+    unseen: set[str]
+
+
+def date_habits(file: File, kind: str) -> DateHabits:
+    """Find the columns whose dates are not for DuckDB to read.
+
+    It knows one format for all columns of a file, and takes the day for the first part where the
+    values do not tell; those columns are read as they are written.
     """
     names, separator = header(file, kind)
-    first: dict[str, str] = {}
+    unclear, unseen = set(), set(names)
     with _lines(file) as lines, suppress(csv.Error):
         rows = _rows(lines, separator)
         for row in islice(rows, 1, _LOOKED_AT + 1):
             for name, field in zip(names, row, strict=False):
-                if name not in first and field not in MISSING_MARKERS:
-                    first[name] = field
-            if len(first) == len(names):
-                break
-    return {name for name, field in first.items() if written_dates.has_slashes(field)}
+                if field in MISSING_MARKERS:
+                    continue
+                unseen.discard(name)
+                if name not in unclear and written_dates.may_be_read_in_two_ways(field):
+                    unclear.add(name)
+    return DateHabits(unclear, unseen)
 
 
 def check_headers(files: list[File], kind: str) -> None:

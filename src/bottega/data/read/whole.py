@@ -6,7 +6,15 @@ from typing import Any
 
 from bottega.core.errors import InputError
 from bottega.data.read.duck import open_query
-from bottega.data.read.files import frame_or_path, is_boolean, is_bundled, is_database
+from bottega.data.read.files import (
+    frame_or_path,
+    is_boolean,
+    is_bundled,
+    is_database,
+    is_path,
+    path_in_words,
+    path_of,
+)
 from bottega.data.table import Table
 
 __all__ = ["read", "read_frame"]
@@ -40,10 +48,11 @@ def read(
     Parameters
     ----------
     source : path, frame or name
-        A file (.csv, .tsv, .txt, .csv.gz, .parquet, .jsonl, .ndjson, .json), a folder or a pattern
-        such as ``data/*.csv`` (files of one format, columns united by name), a DuckDB file
-        (.duckdb, .db), a pandas, polars or pyarrow frame, or the name of a data set that comes with
-        scikit-learn: ``"breast_cancer"``, ``"diabetes"``, ``"iris"``, ``"wine"``.
+        A file (.csv, .tsv, .txt, .csv.gz, .parquet, .jsonl, .ndjson, .json), a list of files of one
+        format, a folder or a pattern such as ``data/*.csv`` (files of one format, columns united by
+        name), a DuckDB file (.duckdb, .db), a pandas, polars or pyarrow frame, or the name of a
+        data set that comes with scikit-learn: ``"breast_cancer"``, ``"diabetes"``, ``"iris"``,
+        ``"wine"``.
     target, kinds, weight, group, time, ignore, task
         As in `Table`.
     table, query : str, optional
@@ -88,7 +97,7 @@ def read(
         ignore=ignore,
         task=task,
         decimal=decimal,
-        source=os.fspath(source) if isinstance(source, str | os.PathLike) else "a data frame",
+        source=_name_of(source),
     )
 
 
@@ -126,8 +135,17 @@ def read_frame(
     frame, path = frame_or_path(source)
     if frame is not None:
         return frame
-    with open_query(path, table, query, encoding, set(text), decimal, whole=True) as result:
+    with open_query(path, table, query, encoding, set(text), decimal) as result:
         frame = result.whole()
     if not len(frame):
-        raise InputError(f"The data in {os.fspath(source)!r} have column names but no rows.")
+        raise InputError(
+            f"The data in {path_in_words(path_of(source))} have column names but no rows."
+        )
     return frame
+
+
+def _name_of(source: Any) -> str:
+    if not is_path(source):
+        return "a data frame"
+    path = path_of(source)
+    return path if isinstance(path, str) else path_in_words(path)

@@ -11,6 +11,15 @@ LEAST_SHARE = 0.1  # of the words of a text that are stop words of its language;
 _LOOKED_AT = 1000  # texts that tell the language
 _LONGEST = 2000  # characters of each that are looked at
 _WORD = re.compile(r"\w+")
+_CODES = {  # of ISO 639, which people know from other libraries
+    "ar": "arabic", "hy": "armenian", "eu": "basque", "ca": "catalan", "cs": "czech",
+    "da": "danish", "nl": "dutch", "en": "english", "eo": "esperanto", "et": "estonian",
+    "fi": "finnish", "fr": "french", "de": "german", "el": "greek", "hi": "hindi",
+    "hu": "hungarian", "id": "indonesian", "ga": "irish", "it": "italian", "lt": "lithuanian",
+    "ne": "nepali", "no": "norwegian", "fa": "persian", "pl": "polish", "pt": "portuguese",
+    "ro": "romanian", "ru": "russian", "sr": "serbian", "es": "spanish", "sv": "swedish",
+    "ta": "tamil", "tr": "turkish", "yi": "yiddish",
+}  # fmt: skip
 
 
 def known_languages() -> list[str]:
@@ -22,9 +31,10 @@ def check_language(language: str | None) -> None:
     """Raise for a language that there is no stemmer for."""
     if language in (None, "auto") or language in known_languages():
         return
-    known = known_languages()
+    known, asked = known_languages(), str(language)
+    asked = _CODES.get(re.split("[-_]", asked.lower())[0], asked)
     raise ParameterError(
-        f"language={language!r} is not known.{did_you_mean(str(language), known)} Known are 'auto' "
+        f"language={language!r} is not known.{did_you_mean(asked, known)} Known are 'auto' "
         f"(English or Italian, by their commonest words), None (words as they are) and "
         f"{', '.join(known)}."
     )
