@@ -224,7 +224,7 @@ class Comparison(ExplainedComparison, ShownComparison):
 
             method = self.best_method
             result = self.results[method]
-            groups = self.train.groups
+            groups = _exchangeable(self.train)
             rows = self.fold_models.rows(method, result)
             self._intervals = cross_conformal(
                 self.fold_models.fits(method, result),
@@ -312,12 +312,15 @@ class Comparison(ExplainedComparison, ShownComparison):
 
         if self.train.time is not None:
             return  # rows in time order are not exchangeable
-        units = part.n_rows if part.groups is None else len(np.unique(part.groups))
+        groups = _exchangeable(part)
+        units = part.n_rows if groups is None else len(np.unique(groups))
         with suppress(BottegaError):  # fewer than two folds, for one
             if units < _ENOUGH and self.intervals is not None:
                 return
         with suppress(BottegaError):  # no probabilities, or weights and groups together
-            self._intervals = split_conformal(self.best, part)
+            self._intervals = split_conformal(
+                self.best, part.X, part.y, sample_weight=part.weight, groups=groups
+            )
 
     def report(self, path: Any) -> FilePath:
         """Write the HTML report, one file that works offline, and return its path."""
@@ -340,3 +343,11 @@ class Comparison(ExplainedComparison, ShownComparison):
             day_first=dict(self.table.day_first),
         )
         return save(saved, path)
+
+
+def _exchangeable(table: Table) -> Array | None:
+    """Return the units that limits for new rows are calibrated by; None for rows, as with weights.
+
+    Weights and units together have no limits, and copies shall not cost those of weighted rows.
+    """
+    return table.groups if table.weight is not None else table.units
