@@ -44,18 +44,50 @@ def test_no_simpler_method_is_named_where_the_lead_is_clear_or_none_is_simpler(r
     assert len(said(regression(gaps={"knn": (-0.1, 0.1)}))["verdict"]) == 3
 
 
-def test_a_method_that_was_stopped_is_no_runner_up(regression):
-    comparison = regression()
+def test_a_method_that_was_stopped_may_be_the_runner_up(regression):
+    comparison = regression(gaps={"knn": (-0.2, 1.2)})
     stopped = comparison.results["knn"]
     stopped.partial, stopped.folds_done, stopped.path = True, 2, None
     told = said(comparison)
-    assert told["verdict"][1].startswith("The runner-up, Mean of the responses, is 2.5 behind")
+    assert told["verdict"][1] == (
+        "The runner-up, Neighbours, judged on 2 of 3 folds, is 0.5 behind, but these data cannot "
+        "tell the two apart: on new rows Neighbours could be up to 0.2 better or 1.2 worse (95% "
+        "interval)."
+    )
+    behind = dict(told["leaderboard"]["explained"])["Behind the best"]
+    assert "judged on fewer parts have their place by this difference" in behind
+    assert "fewer parts" not in str(said(regression())["leaderboard"]["explained"])
     assert told["leaderboard"]["rows"][1]["stopped"] == "stopped after 2 of 3 folds"
     assert told["methods"][1]["sentence"].startswith("It was stopped after 2 of 3 outer folds")
     stopped.folds_done = 3
     assert said(comparison)["leaderboard"]["rows"][1]["stopped"] == ""
     assert "no model of all" in said(comparison)["methods"][1]["sentence"]
     assert "stopped" not in said(comparison)["methods"][1]["sentence"]
+
+
+def test_a_clear_lead_is_one_over_all_methods(regression):
+    wide = regression(gaps={"knn": (0.1, 0.9), "baseline": (-1.0, 6.0)})
+    assert said(wide)["verdict"][1].endswith(
+        "excludes zero: the lead is clear over it, but not over Mean of the responses, where the "
+        "interval includes zero."
+    )
+
+
+def test_a_method_ahead_that_there_was_no_time_to_fit(regression):
+    comparison = regression(best_method="knn", gaps={"ridge": (-1.0, 0.2), "knn": (0.0, 0.0)})
+    board = comparison.leaderboard.assign(difference=lambda each: each["error"] - 3)
+    comparison.leaderboard = board.iloc[[1, 0, 2]]
+    ridge = comparison.results["ridge"]
+    ridge.partial, ridge.folds_done, ridge.path = True, 2, None
+    first, second, *_ = said(comparison)["verdict"]
+    assert first.startswith(
+        "Neighbours has the least error of the methods that were fitted to all training rows: "
+    )
+    assert second == (
+        "Ridge (judged on 2 of 3 folds) has 0.5 less error here, which may be luck: on new rows it "
+        "could be up to 1 better or 0.2 worse (95% interval). There was no time to fit it to all "
+        "training rows."
+    )
 
 
 def test_both_picks_are_shown_where_they_differ(regression):

@@ -11,6 +11,7 @@ from bottega.plot.theme import number
 from bottega.report.figures import Figure, Figures
 from bottega.report.parts import attempt
 from bottega.report.units import Units, units_of_loss
+from bottega.report.words import listed
 from bottega.report.words import sentence as sentence_of
 
 __all__ = ["explained"]
@@ -94,7 +95,7 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
     if told:
         sentence = (
             f"If an input is shuffled, the model can no longer use it, and the {what} on held-out "
-            f"rows rises: for {_listed(told)} (95% intervals)."
+            f"rows rises: for {listed(told)} (95% intervals)."
         )
     else:
         sentence = (
@@ -112,7 +113,7 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
         "figure": figures.make("importance", importance.plot),
         "notes": [sentence_of(note) for note in importance.notes[:1]],
         "together": [
-            f"{_listed(row['column'].split(' + '))} go together, so each can stand in for the "
+            f"{listed(row['column'].split(' + '))} go together, so each can stand in for the "
             f"other: shuffled as one they raise the error by {_with_limits(row, units)}."
             for row in (
                 [] if importance.together is None else _rows(importance.together.to_frame())
@@ -129,10 +130,6 @@ def _matters(row: dict[str, Any]) -> bool:
 
 def _others(count: int) -> str:
     return "1 other input" if count == 1 else f"{count:,} other inputs"
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _with_limits(row: dict[str, Any], units: Units) -> str:

@@ -171,6 +171,9 @@ class Comparison(ExplainedComparison, ShownComparison):
     def leaderboard(self) -> Any:
         """One row per method, the best one first, then by error, as a data frame.
 
+        Methods that were judged on fewer folds have their place by `difference`: folds are not
+        equally hard, and a budget leaves some methods the first ones alone.
+
         `error`, `std_error`, `conf_low` and `conf_high` are of the whole procedure, with its
         tuning; `versus_baseline` is the share of the baseline's error that is removed; `difference`
         is the error minus that of the best, over the same folds, with its 95 % interval; then other
