@@ -210,6 +210,26 @@ def test_inputs_that_are_not_used_are_told_apart(regression):
     ]
 
 
+def test_two_folds_are_said_to_be_too_few_to_tell(regression):
+    comparison = regression(columns=("rooms", "age", "door"))
+    found = comparison.explain()
+    frame = found.importance.frame
+    frame.loc[:, "increase"], frame.loc[:, "conf_low"] = [0.9, 0.4, 0.01], [-2.0, 0.3, -0.1]
+    frame["conf_high"] = [3.8, 0.5, 0.12]
+    found.importance.folds, found.importance.few_folds = 2, True
+    comparison.explain = lambda: found
+    told = said(comparison)["explained"]["importance"]["sentence"]
+    assert told.endswith(
+        "for age by 0.4 (0.3 to 0.5) (95% intervals). For 2 other inputs, rooms above all (by 0.9 "
+        "(−2 to 3.8)), 2 folds are too few to tell."
+    )
+    frame["conf_low"] = -1.0
+    assert said(comparison)["explained"]["importance"]["sentence"] == (
+        "2 folds are too few to tell which inputs are needed: the error on held-out rows rises "
+        "most when rooms is shuffled, by 0.9 (−1 to 3.8) (95% interval)."
+    )
+
+
 def test_limits_for_new_rows_are_told_where_something_calibrated_them(regression):
     told = "Limits for new rows, level 90%: split conformal, calibrated by 50 rows; a new row"
     assert said(regression())["limits"].startswith(told)

@@ -97,6 +97,13 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
             f"If an input is shuffled, the model can no longer use it, and the {what} on held-out "
             f"rows rises: for {listed(told)} (95% intervals)."
         )
+    elif importance.few_folds:
+        most = max(rows, key=lambda row: row["increase"])
+        sentence = (
+            f"{importance.folds} folds are too few to tell which inputs are needed: the {what} on "
+            f"held-out rows rises most when {most['column']} is shuffled, by "
+            f"{_with_limits(most, units)} (95% interval)."
+        )
     else:
         sentence = (
             "No single input is needed for sure: when one of them is shuffled, the interval of the "
@@ -104,7 +111,14 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
         )
     unused = sum(not _matters(row) for row in rows)
     unsure = len(rows) - len(useful) - unused
-    if told and unsure:
+    if told and unsure and importance.few_folds:
+        left = [row for row in rows if row["conf_low"] <= 0 and _matters(row)]
+        most = max(left, key=lambda row: row["increase"])
+        sentence += (
+            f" For {_others(unsure)}, {most['column']} above all (by {_with_limits(most, units)}), "
+            f"{importance.folds} folds are too few to tell."
+        )
+    elif told and unsure:
         sentence += f" The rise for {_others(unsure)} cannot be told from zero."
     if told and unused:
         sentence += f" Shuffling {_others(unused)} leaves the error as it is."
