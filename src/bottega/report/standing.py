@@ -31,7 +31,8 @@ _RANKING = {
 _LEARNED_FROM = (
     "Learned from",
     "how many rows the model of all training rows has seen: methods that take long, or that need "
-    "their rows in memory, learn from fewer. All are judged on the same rows.",
+    "their rows in memory, learn from fewer; of the leaders combined it is what one of them has "
+    "seen at most. All are judged on the same rows.",
 )
 
 # Measures beside the one that ranks, by the name of their column.

@@ -288,8 +288,9 @@ def compare(
                     nested.n_test,
                 )
                 card = _card_of(LAST, str(table.task))
-                every = max(int(each.learned_from or 0) for each in results.values())
-                results[LAST] = MethodResult(card, combined, ranked_by, every)
+                members = (results[name] for name in combined.final.setting)
+                seen = max(int(each.learned_from or 0) for each in members)
+                results[LAST] = MethodResult(card, combined, ranked_by, seen)
                 skipped.pop(LAST, None)
             elif LAST in skipped:
                 skipped[LAST] = job.why_no_stack

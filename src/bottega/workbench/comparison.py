@@ -179,7 +179,8 @@ class Comparison(ExplainedComparison, ShownComparison):
         is the error minus that of the best, over the same folds, with its 95 % interval; then other
         measures of the same predictions (`auc` and `lift` say how well scores order the rows of two
         classes); `df` and `chosen` describe the model fitted to all training rows, and
-        `learned_from` says how many rows it has seen, where not all methods saw as many; `folds` is
+        `learned_from` says how many rows it has seen, where not all methods saw as many (of the
+        leaders combined the one that saw most); `folds` is
         the number of outer folds; `seconds` is the time of the final fit, tuning included.
         """
         return make_frame(leaderboard_columns(self.results, self.nested), self.table.frame)
