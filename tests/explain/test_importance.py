@@ -97,6 +97,17 @@ def test_a_column_that_is_not_used_has_importance_zero_exactly(mixed, fits_of):
     assert found.lower[0] > 0
 
 
+def test_two_folds_are_said_to_be_few(known):
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = X[:, 0]
+    model = known.number(lambda A: A[:, 0])
+    for count, few in ((2, True), (3, False)):
+        parts = np.array_split(np.arange(300), count)
+        found = explain([(model, X[part], y[part], None) for part in parts]).importance
+        assert found.folds == count
+        assert any("folds are too few" in note for note in found.notes) is few
+
+
 def test_columns_that_go_together_are_shuffled_together(known):
     rng = np.random.default_rng(0)
     n = 300

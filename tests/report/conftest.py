@@ -189,7 +189,15 @@ def explanation(table: Table) -> Any:
     scores = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]])
     two = roc_chart(np.array(["a", "b", "a"]), scores, np.array(["a", "b"]))
     return SimpleNamespace(
-        importance=Shown(frame, chart, together=None, error=2.5, leading=lambda most: names[:most]),
+        importance=Shown(
+            frame,
+            chart,
+            together=None,
+            error=2.5,
+            leading=lambda most: names[:most],
+            folds=3,
+            few_folds=False,
+        ),
         effects=Shown(frame, chart),
         calibration=Shown(frame, two),
         lift=None if table.task == "regression" else Shown(frame, two),

@@ -44,18 +44,50 @@ def test_no_simpler_method_is_named_where_the_lead_is_clear_or_none_is_simpler(r
     assert len(said(regression(gaps={"knn": (-0.1, 0.1)}))["verdict"]) == 3
 
 
-def test_a_method_that_was_stopped_is_no_runner_up(regression):
-    comparison = regression()
+def test_a_method_that_was_stopped_may_be_the_runner_up(regression):
+    comparison = regression(gaps={"knn": (-0.2, 1.2)})
     stopped = comparison.results["knn"]
     stopped.partial, stopped.folds_done, stopped.path = True, 2, None
     told = said(comparison)
-    assert told["verdict"][1].startswith("The runner-up, Mean of the responses, is 2.5 behind")
+    assert told["verdict"][1] == (
+        "The runner-up, Neighbours, judged on 2 of 3 folds, is 0.5 behind, but these data cannot "
+        "tell the two apart: on new rows Neighbours could be up to 0.2 better or 1.2 worse (95% "
+        "interval)."
+    )
+    behind = dict(told["leaderboard"]["explained"])["Behind the best"]
+    assert "judged on fewer parts have their place by this difference" in behind
+    assert "fewer parts" not in str(said(regression())["leaderboard"]["explained"])
     assert told["leaderboard"]["rows"][1]["stopped"] == "stopped after 2 of 3 folds"
     assert told["methods"][1]["sentence"].startswith("It was stopped after 2 of 3 outer folds")
     stopped.folds_done = 3
     assert said(comparison)["leaderboard"]["rows"][1]["stopped"] == ""
     assert "no model of all" in said(comparison)["methods"][1]["sentence"]
     assert "stopped" not in said(comparison)["methods"][1]["sentence"]
+
+
+def test_a_clear_lead_is_one_over_all_methods(regression):
+    wide = regression(gaps={"knn": (0.1, 0.9), "baseline": (-1.0, 6.0)})
+    assert said(wide)["verdict"][1].endswith(
+        "excludes zero: the lead is clear over it, but not over Mean of the responses, where the "
+        "interval includes zero."
+    )
+
+
+def test_a_method_ahead_that_there_was_no_time_to_fit(regression):
+    comparison = regression(best_method="knn", gaps={"ridge": (-1.0, 0.2), "knn": (0.0, 0.0)})
+    board = comparison.leaderboard.assign(difference=lambda each: each["error"] - 3)
+    comparison.leaderboard = board.iloc[[1, 0, 2]]
+    ridge = comparison.results["ridge"]
+    ridge.partial, ridge.folds_done, ridge.path = True, 2, None
+    first, second, *_ = said(comparison)["verdict"]
+    assert first.startswith(
+        "Neighbours has the least error of the methods that were fitted to all training rows: "
+    )
+    assert second == (
+        "Ridge (judged on 2 of 3 folds) has 0.5 less error here, which may be luck: on new rows it "
+        "could be up to 1 better or 0.2 worse (95% interval). There was no time to fit it to all "
+        "training rows."
+    )
 
 
 def test_both_picks_are_shown_where_they_differ(regression):
@@ -176,6 +208,26 @@ def test_inputs_that_are_not_used_are_told_apart(regression):
         "rooms, age and door",
         "age and door",
     ]
+
+
+def test_two_folds_are_said_to_be_too_few_to_tell(regression):
+    comparison = regression(columns=("rooms", "age", "door"))
+    found = comparison.explain()
+    frame = found.importance.frame
+    frame.loc[:, "increase"], frame.loc[:, "conf_low"] = [0.9, 0.4, 0.01], [-2.0, 0.3, -0.1]
+    frame["conf_high"] = [3.8, 0.5, 0.12]
+    found.importance.folds, found.importance.few_folds = 2, True
+    comparison.explain = lambda: found
+    told = said(comparison)["explained"]["importance"]["sentence"]
+    assert told.endswith(
+        "for age by 0.4 (0.3 to 0.5) (95% intervals). For 2 other inputs, rooms above all (by 0.9 "
+        "(−2 to 3.8)), 2 folds are too few to tell."
+    )
+    frame["conf_low"] = -1.0
+    assert said(comparison)["explained"]["importance"]["sentence"] == (
+        "2 folds are too few to tell which inputs are needed: the error on held-out rows rises "
+        "most when rooms is shuffled, by 0.9 (−1 to 3.8) (95% interval)."
+    )
 
 
 def test_limits_for_new_rows_are_told_where_something_calibrated_them(regression):

@@ -466,10 +466,11 @@ def test_another_target_or_task_keeps_kinds_weight_and_group():
 
 
 def test_folds_that_tune_keep_groups_together():
-    """A group is one noisy value repeated: leave-one-out would find each row among its copies."""
+    """A group is one noisy value repeated: leave-one-out would find each row among its likes."""
     rng = np.random.default_rng(0)
     x = rng.normal(size=40)
     frame = pd.DataFrame({"x": np.repeat(x, 5), "who": np.repeat(np.arange(40), 5)})
+    frame["x"] += 1e-6 * np.tile(np.arange(5), 40)  # copies would be kept together as they are
     frame["y"] = np.repeat(x + 2 * rng.normal(size=40), 5)
     alone = bottega.compare(frame[["x", "y"]], "y", methods=["neighbors"], select="min", outer=3)
     grouped = bottega.compare(

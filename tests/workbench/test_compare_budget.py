@@ -190,10 +190,12 @@ def test_a_method_clearly_behind_after_two_folds_is_stopped():
     assert folds == {"baseline": 4, "good": 4, "near": 4, "far": 2, "tree": 4}
     assert work.stopped == {"far": ("good", 2)}
     (said,) = work.sentences({"far": "Far", "good": "Good"}, 4)
-    assert said == "Far was stopped after 2 of 4 folds: Good is clearly ahead."
+    assert said == "Far was stopped after 2 of 4 folds: Good is clearly ahead on these."
     work.stopped["further"] = ("good", 2)
     (said,) = work.sentences({"far": "Far", "good": "Good", "further": "Further"}, 4)
-    assert said == "Far and Further were stopped after 2 of 4 folds: Good is clearly ahead."
+    assert (
+        said == "Far and Further were stopped after 2 of 4 folds: Good is clearly ahead on these."
+    )
     finals = [task.name for task in done if not task.part.tests]
     assert finals[1] == "good"  # after the baseline's: the leader's model is the first
 

@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 import bottega
 from bottega.linear import LeastSquares
+from bottega.workbench.job import Job
 from bottega.workbench.leaderboard import verdict_on
 from bottega.workbench.stack import LeadersClassifier, LeadersRegressor
 
@@ -121,6 +122,16 @@ def test_leaders_alone():
     assert clone(both).weights == [0.75, 0.25]
     labels = LeadersClassifier([], [], ["no", "yes"], threshold=0.2)
     assert labels.classes_.tolist() == ["no", "yes"]
+
+
+def test_a_stack_has_learned_from_what_its_members_have(mixed, monkeypatch):
+    seen = {"ridge": 120, "tree": 40, "baseline": 999}
+    monkeypatch.setattr(Job, "learned_from", lambda _, name: seen.get(name, 70))
+    found = bottega.compare(mixed, "y", methods=THREE, outer=4, random_state=1)
+    stack = found.results["stacking"]
+    assert 0 < len(stack.setting) < len(found.results) - 1
+    assert stack.learned_from == max(found.results[name].learned_from for name in stack.setting)
+    assert stack.learned_from < 999
 
 
 # ---- verdict ------------------------------------------------------------------------------------

@@ -90,9 +90,13 @@ def test_there_is_no_minus_zero():
 
 def test_a_stack_of_one_says_why_by_who_leads(found):
     results = {name: found.results[name] for name in ("linear_discriminant", "tree")}
-    assert _alone("linear_discriminant", results) == "linear discriminant is clearly the best"
-    told = _alone("tree", results)
-    assert told.startswith("by its probabilities tree is clearly the best")
+    told = "alone is likely to be the best by its probabilities, so there is nothing to combine"
+    for name in results:  # the board cannot tell one from the other
+        assert _alone(name, results, found.nested) == f"{name.replace('_', ' ')} {told}"
+    results["baseline"] = found.results["baseline"]
+    assert _alone("tree", {name: results[name] for name in ("tree", "baseline")}, found.nested) == (
+        "tree is clearly the best"
+    )
 
 
 @pytest.mark.parametrize("role", ["groups", "sample_weight"])

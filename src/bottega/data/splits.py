@@ -147,9 +147,10 @@ class Split:
 
     The fractions sum to 1; a fraction of 0 leaves a part out (``validation_size=0`` with
     ``train_size=0.75`` is the 75/25 form). For classification each part keeps the class shares
-    within one row, and each class is in the training part. Rows of one group stay in one part. With
-    a time column the
-    parts follow one another in time, the test part last, and rows of the same time stay together.
+    within one row, and each class is in the training part. Rows of one group stay in one part, and
+    so do rows that are copies of one another (`Table.copies`) where there are neither groups nor
+    times. With a time column the parts follow one another in time, the test part last, and rows of
+    the same time stay together.
 
     Attributes
     ----------
@@ -206,9 +207,9 @@ def folds(
 ) -> list[Fold]:
     """Return the rows to train and to test on, for each fold of a cross-validation.
 
-    Classes are spread evenly over the folds; rows of one group stay in one fold; with a time column
-    the rows are cut into ``k + 1`` stretches of time, and fold i is tested on stretch i + 1 after
-    training on all stretches before it.
+    Classes are spread evenly over the folds; rows of one group, or else copies of one row, stay in
+    one fold; with a time column the rows are cut into ``k + 1`` stretches of time, and fold i is
+    tested on stretch i + 1 after training on all stretches before it.
 
     Parameters
     ----------
@@ -283,6 +284,11 @@ def _assign(
         return part
     part = parts_by_group(groups, codes, shares, rng, f"the {what}")
     absent = np.setdiff1d(codes, codes[part == 0])
+    if (
+        table.copies is not None and groups is table.copies
+    ):  # each class must be known to the training part
+        part[np.isin(groups, [groups[codes == code][0] for code in absent])] = 0
+        return part
     if absent.size and table.classes is not None:
         raise InputError(
             f"Class {table.classes[absent[0]].item()!r} is in too few groups to be in the training "
@@ -301,6 +307,8 @@ def _structure(
             "The table has both a group and a time column; give group=False or time=False to say "
             "which of them the parts should respect."
         )
+    if groups is None and order is None and group is not False:
+        groups = table.copies
     return groups, order
 
 

@@ -9,6 +9,7 @@ from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import make_frame
 from bottega.core.lazy import cached_property
 from bottega.data import convert, findings
+from bottega.data._inspect.copies import about_copies, find_copies
 from bottega.data._inspect.display import as_html, as_text
 from bottega.data._inspect.examine import check_kinds, examine_all, extent
 from bottega.data._inspect.leakage import search_leakers
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from bottega.data.splits import Split
 
 __all__ = ["Table"]
+
+_FEW_COPIES = 0.01
 
 
 class Table:
@@ -78,6 +81,10 @@ class Table:
         The sorted labels.
     weight, groups, time : ndarray or None
         The columns of those roles (`time` as numbers; dates as days since 1970-01-01).
+    copies : ndarray of int or None
+        A number that rows share which are copies of one another, equal in every input and in the
+        target; None where there are none, or where rows may be equal by chance (see the finding
+        ``"copies"``).
     decimal : dict of str to str
         The decimal sign of each feature whose numbers were written as text.
     day_first : dict of str to bool
@@ -167,6 +174,8 @@ class Table:
         used = {name: profiles[name] for name in self.features}
         notes += about_kinds(used, self.n_rows)
         notes += findings.about_width(encoded_width(used, self.n_rows), self.n_rows)
+        self.copies = find_copies(self, {name: seen.distinct for name, seen in profiles.items()})
+        notes += about_copies(self)
         notes += about_order(self)
         notes += search_leakers(self)
         self.warnings = tuple(notes)
@@ -287,6 +296,18 @@ class Table:
         """The kind of each feature column: what `Encoder` takes."""
         return {name: self._kinds[name] for name in self.features}
 
+    @cached_property
+    def units(self) -> np.ndarray | None:
+        """What is independent where rows are not: groups, or rows with their copies.
+
+        Copies count where they are more than one row in a hundred: fewer change no choice within
+        the training rows, and would make it slower. Rows in order of time have no units.
+        """
+        if self.groups is not None or self.time is not None or self.copies is None:
+            return self.groups
+        n_copies = self.n_rows - np.unique(self.copies).size
+        return self.copies if n_copies > _FEW_COPIES * self.n_rows else None
+
     def column(self, name: str) -> Column:
         """Return one column's description."""
         self._known(name)
@@ -332,7 +353,7 @@ class Table:
         part.warnings, part.classes, part.decimal = self.warnings, self.classes, self.decimal
         part._data = self._data[rows.astype(np.int64), :]
         part.n_rows, part.unlabelled = rows.size, None
-        for name in ("y", "weight", "groups", "time", "row_numbers"):
+        for name in ("y", "weight", "groups", "time", "copies", "row_numbers"):
             values = getattr(self, name)
             setattr(part, name, None if values is None else values[rows])
         return part

@@ -24,6 +24,7 @@ from bottega.risk.estimate.nested_interval import (
 
 __all__ = ["Importance"]
 
+FEW_FOLDS = 2
 REPEATS = 5  # other rows that lend each row their values
 _MOST_PREDICTIONS = 500_000  # over all columns
 _LEAST_ROWS, _MOST_ROWS = 200, 5_000
@@ -54,6 +55,8 @@ class Importance(Shown):
         Number of rows.
     together : Importance or None
         Of the groups of columns that are strongly associated, shuffled together.
+    folds : int
+        Number of folds that the intervals are from; of two they are too wide to say much.
 
     Notes
     -----
@@ -83,6 +86,12 @@ class Importance(Shown):
     n: int
     together: "Importance | None" = None
     like: Any = None
+    folds: int = 0
+
+    @property
+    def few_folds(self) -> bool:
+        """Whether the intervals have one degree of freedom, so that they exclude little."""
+        return self.folds == FEW_FOLDS
 
     def leading(self, count: int = 6) -> tuple[str, ...]:
         """Return the most important columns."""
@@ -107,6 +116,11 @@ class Importance(Shown):
             "held-out rows when the column takes the values of other rows; 95% intervals, which "
             "allow for the training rows that folds share"
         ]
+        if self.few_folds:
+            found.append(
+                f"{self.folds} folds are too few to tell what matters from what does not: an "
+                "interval that includes zero says little"
+            )
         if self.together is not None:
             listed = "; ".join(self.together.columns)
             found.append(
@@ -289,6 +303,7 @@ def _judged(
         n=len(at),
         together=together,
         like=held.library,
+        folds=len(np.unique(held.fold[at])),
     )
 
 

@@ -36,8 +36,8 @@ from bottega.workbench.sizes import SMALL
 __all__ = ["URGENT", "content"]
 
 _DRAWN_COEFFICIENTS = 5  # methods, from the best on, whose coefficients are drawn along their path
-# Findings about the order of the rows: they may make every error of the report too small.
-URGENT = ("time_order",)
+# Findings about rows that depend on others: they may make every error of the report too small.
+URGENT = ("time_order", "copies_apart")
 _LEVEL = 0.9  # of the limits for new rows that the report speaks of
 
 

@@ -11,6 +11,7 @@ from bottega.plot.theme import number
 from bottega.report.figures import Figure, Figures
 from bottega.report.parts import attempt
 from bottega.report.units import Units, units_of_loss
+from bottega.report.words import listed
 from bottega.report.words import sentence as sentence_of
 
 __all__ = ["explained"]
@@ -94,7 +95,14 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
     if told:
         sentence = (
             f"If an input is shuffled, the model can no longer use it, and the {what} on held-out "
-            f"rows rises: for {_listed(told)} (95% intervals)."
+            f"rows rises: for {listed(told)} (95% intervals)."
+        )
+    elif importance.few_folds:
+        most = max(rows, key=lambda row: row["increase"])
+        sentence = (
+            f"{importance.folds} folds are too few to tell which inputs are needed: the {what} on "
+            f"held-out rows rises most when {most['column']} is shuffled, by "
+            f"{_with_limits(most, units)} (95% interval)."
         )
     else:
         sentence = (
@@ -103,7 +111,14 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
         )
     unused = sum(not _matters(row) for row in rows)
     unsure = len(rows) - len(useful) - unused
-    if told and unsure:
+    if told and unsure and importance.few_folds:
+        left = [row for row in rows if row["conf_low"] <= 0 and _matters(row)]
+        most = max(left, key=lambda row: row["increase"])
+        sentence += (
+            f" For {_others(unsure)}, {most['column']} above all (by {_with_limits(most, units)}), "
+            f"{importance.folds} folds are too few to tell."
+        )
+    elif told and unsure:
         sentence += f" The rise for {_others(unsure)} cannot be told from zero."
     if told and unused:
         sentence += f" Shuffling {_others(unused)} leaves the error as it is."
@@ -112,7 +127,7 @@ def _importance(found: Any, measure: Any, figures: Figures) -> dict[str, Any]:
         "figure": figures.make("importance", importance.plot),
         "notes": [sentence_of(note) for note in importance.notes[:1]],
         "together": [
-            f"{_listed(row['column'].split(' + '))} go together, so each can stand in for the "
+            f"{listed(row['column'].split(' + '))} go together, so each can stand in for the "
             f"other: shuffled as one they raise the error by {_with_limits(row, units)}."
             for row in (
                 [] if importance.together is None else _rows(importance.together.to_frame())
@@ -129,10 +144,6 @@ def _matters(row: dict[str, Any]) -> bool:
 
 def _others(count: int) -> str:
     return "1 other input" if count == 1 else f"{count:,} other inputs"
-
-
-def _listed(parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _with_limits(row: dict[str, Any], units: Units) -> str:

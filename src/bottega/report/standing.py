@@ -31,7 +31,8 @@ _RANKING = {
 _LEARNED_FROM = (
     "Learned from",
     "how many rows the model of all training rows has seen: methods that take long, or that need "
-    "their rows in memory, learn from fewer. All are judged on the same rows.",
+    "their rows in memory, learn from fewer; of the leaders combined it is what one of them has "
+    "seen at most. All are judged on the same rows.",
 )
 
 # Measures beside the one that ranks, by the name of their column.
@@ -123,7 +124,13 @@ def _explained(
             "Behind the best",
             "error minus that of the best method on the same parts, with its 95% interval. "
             "An interval that includes zero means that the data cannot tell the two apart; its "
-            "ends say how far apart they may still be.",
+            "ends say how far apart they may still be."
+            + (
+                " Methods that were judged on fewer parts have their place by this difference, "
+                "over the parts of both, whatever their error: parts are not equally hard."
+                if _fewer_folds(comparison)
+                else ""
+            ),
         ),
         *(_RANKING[name] for name in ranked),
         (
@@ -156,6 +163,10 @@ def _judged(comparison: Any) -> str:
     if _stopped(comparison):
         return f"Methods were tuned and judged in the same way {rows}; some were stopped early."
     return f"Every method was tuned and judged in the same way {rows}."
+
+
+def _fewer_folds(comparison: Any) -> bool:
+    return len({result.folds_done for result in comparison.results.values()}) > 1
 
 
 def _stopped(comparison: Any) -> bool:

@@ -6,10 +6,12 @@ import numpy as np
 
 from bottega.plot.theme import number
 from bottega.report.units import Units, error_in_words, is_squared, units_of, units_of_loss
-from bottega.report.words import percent, sentence
+from bottega.report.words import listed, percent, sentence
+from bottega.workbench.entrants import LAST
 
 __all__ = ["certificate_sentence", "verdict"]
 
+_NAMED = 3  # methods; more are counted
 _PERFECT = 0.005  # share of the baseline's error below which an answer among the inputs is likely
 
 
@@ -39,8 +41,12 @@ def _winner(comparison: Any, board: list[dict[str, Any]]) -> str:
     has = "the least error"
     if measure.shown:
         has, says = f"the best {measure.shown}", number(float(measure.value(best.error)), 3)
-    least = min(each.error for each in comparison.results.values() if not each.partial)
-    has = f"has {has}" if best.error <= least else "is the safest choice"
+    ahead = [row for row in board if row["difference"] < 0]
+    if not all(comparison.results[row["method"]].partial for row in ahead):
+        has = "is the safest choice"
+    else:
+        of_those = " of the methods that were fitted to all training rows" if ahead else ""
+        has = f"has {has}{of_those}"
     told = f"{title} {has}: {says}{_spread(best, measure, units)} on rows it had not seen"
     baseline = comparison.results.get("baseline")
     if baseline is None or not baseline.error > 0:
@@ -89,36 +95,49 @@ def _typical(best: Any, baseline: Any, measure: Any) -> str:
 
 
 def _runner_up(comparison: Any, board: list[dict[str, Any]]) -> str:
-    others = [
-        row
-        for row in board
-        if row["method"] != comparison.best_method and not comparison.results[row["method"]].partial
-    ]
+    others = [row for row in board if row["method"] != comparison.best_method]
     if not others:
         return "There is no other method to compare it with."
     second, units = others[0], units_of(comparison)
     name, low, high = second["title"], second["difference_conf_low"], second["difference_conf_high"]
+    found, on = comparison.results[second["method"]], ""
+    if found.partial and found.folds_done < comparison.outer:
+        on = f", judged on {found.folds_done} of {comparison.outer} folds"
     if second["difference"] < 0 and np.isfinite(high):
-        return (
-            f"{name} has {units.difference(-second['difference'])} less error here, which may be "
-            f"luck: on new rows it could be up to {units.difference(-low)} better or "
-            f"{units.difference(high)} worse (95% interval). The least of many errors is partly "
-            "luck; a mean of the leaders depends on it less."
+        why = (
+            "The least of many errors is partly luck; a mean of the leaders depends on it less."
+            if comparison.best_method == LAST
+            else "There was no time to fit it to all training rows."
         )
-    behind = f"The runner-up, {name}, is {units.difference(second['difference'])} behind"
+        return (
+            f"{name}{on and f' ({on[2:]})'} has {units.difference(-second['difference'])} less "
+            "error here, which may be luck: on new rows it could be up to "
+            f"{units.difference(-low)} better or {units.difference(high)} worse (95% interval). "
+            f"{why}"
+        )
+    behind = f"The runner-up, {name}{on}, is {units.difference(second['difference'])} behind"
     if second["difference"] == 0:
-        behind = f"The runner-up, {name}, has the same error"
+        behind = f"The runner-up, {name}{on}, has the same error"
     if not (np.isfinite(low) and np.isfinite(high)):
         return f"{behind}; no interval could be computed."
     if low > 0:
         return (
             f"{behind}, and the 95% interval for the difference, {units.bare_difference(low)} to "
-            f"{units.difference(high)}, excludes zero: the lead is clear."
+            f"{units.difference(high)}, excludes zero: the lead is clear{_but(others[1:])}."
         )
     return (
         f"{behind}, but these data cannot tell the two apart: on new rows {name} could be up to "
         f"{units.difference(-low)} better or {units.difference(high)} worse (95% interval)."
     )
+
+
+def _but(others: list[dict[str, Any]]) -> str:
+    """Name the methods further down, of fewer folds or larger spread, that may be as good."""
+    unsure = [row["title"] for row in others if row["difference_conf_low"] < 0]
+    if not unsure:
+        return ""
+    names = listed(unsure) if len(unsure) <= _NAMED else f"{len(unsure)} methods further down"
+    return f" over it, but not over {names}, where the interval includes zero"
 
 
 def _simpler(comparison: Any) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "fold_sentence",
     "for_readers",
     "limits_in_words",
+    "listed",
     "loss_in_words",
     "other_pick_sentence",
     "percent",
@@ -85,6 +86,17 @@ def data_name(source: Any) -> str:
     parts = re.split(r"[\\/]", str(source or "").rstrip("\\/"))
     last = "/".join(parts[-2:] if parts[-1].startswith("*") else parts[-1:]).strip()
     return (last if len(last) <= 80 else last[:79] + "…") or "the data"
+
+
+def listed(parts: list[str]) -> str:
+    """Write several things as one.
+
+    Examples
+    --------
+    >>> listed(["age"]), listed(["age", "sex", "town"])
+    ('age', 'age, sex and town')
+    """
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def loss_in_words(error: float, loss: str) -> str:

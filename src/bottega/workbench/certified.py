@@ -59,12 +59,12 @@ def certify_score(
     shares = None
     if hasattr(model, "predict_proba"):
         shares = class_probabilities(model, part.X, classes, measure.shown)
-    scores = _Scores(measure, y, predicted, shares, part.weight, part.groups)
+    scores = _Scores(measure, y, predicted, shares, part.weight, part.units)
     found = scores.of(np.ones(scores.n_units))
     if not np.isfinite(found):
         return None
-    independent = assumption(part.groups is not None, part.time is not None)
-    plain = part.weight is None and part.groups is None
+    independent = assumption(part.units is not None, part.time is not None)
+    plain = part.weight is None and part.units is None
     if measure.name == "auc" and plain and shares is not None and shares.shape[1] == 2:
         low, high = metrics.roc(y == 1, shares[:, 1]).interval(1 - of_loss.delta, scale="logit")
         if np.isfinite(low) and np.isfinite(high):

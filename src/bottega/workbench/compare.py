@@ -201,10 +201,13 @@ def compare(
     chosen, skipped = choose_methods(
         str(table.task), methods, train, ranked_by.loss, select, exclude=exclude, added=with_
     )
-    rows = JudgedRows(np.asarray(train.y), str(train.task), train.weight, train.groups, train.time)
+    # Copies of drawn rows are among the others, too: what is learnt from these is not cut for them.
+    is_part = isinstance(table, DrawnTable) and table.others.count > 0
+    units = train.groups if is_part else train.units
+    rows = JudgedRows(np.asarray(train.y), str(train.task), train.weight, units, train.time)
     inputs = encoded_inputs({name: each.card for name, each in chosen.items()}, train)
     # A method's own estimate of error would divide groups, or look ahead in time.
-    inner = None if train.groups is None and train.time is None else _INNER
+    inner = None if units is None and train.time is None else _INNER
     procedures: dict[str, Any] = {
         name: procedure_for_table(
             unfitted(each, select, ranked_by.loss),
@@ -285,8 +288,9 @@ def compare(
                     nested.n_test,
                 )
                 card = _card_of(LAST, str(table.task))
-                every = max(int(each.learned_from or 0) for each in results.values())
-                results[LAST] = MethodResult(card, combined, ranked_by, every)
+                members = (results[name] for name in combined.final.setting)
+                seen = max(int(each.learned_from or 0) for each in members)
+                results[LAST] = MethodResult(card, combined, ranked_by, seen)
                 skipped.pop(LAST, None)
             elif LAST in skipped:
                 skipped[LAST] = job.why_no_stack

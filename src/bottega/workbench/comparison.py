@@ -171,12 +171,16 @@ class Comparison(ExplainedComparison, ShownComparison):
     def leaderboard(self) -> Any:
         """One row per method, the best one first, then by error, as a data frame.
 
+        Methods that were judged on fewer folds have their place by `difference`: folds are not
+        equally hard, and a budget leaves some methods the first ones alone.
+
         `error`, `std_error`, `conf_low` and `conf_high` are of the whole procedure, with its
         tuning; `versus_baseline` is the share of the baseline's error that is removed; `difference`
         is the error minus that of the best, over the same folds, with its 95 % interval; then other
         measures of the same predictions (`auc` and `lift` say how well scores order the rows of two
         classes); `df` and `chosen` describe the model fitted to all training rows, and
-        `learned_from` says how many rows it has seen, where not all methods saw as many; `folds` is
+        `learned_from` says how many rows it has seen, where not all methods saw as many (of the
+        leaders combined the one that saw most); `folds` is
         the number of outer folds; `seconds` is the time of the final fit, tuning included.
         """
         return make_frame(leaderboard_columns(self.results, self.nested), self.table.frame)
@@ -224,7 +228,7 @@ class Comparison(ExplainedComparison, ShownComparison):
 
             method = self.best_method
             result = self.results[method]
-            groups = self.train.groups
+            groups = _exchangeable(self.train)
             rows = self.fold_models.rows(method, result)
             self._intervals = cross_conformal(
                 self.fold_models.fits(method, result),
@@ -312,12 +316,15 @@ class Comparison(ExplainedComparison, ShownComparison):
 
         if self.train.time is not None:
             return  # rows in time order are not exchangeable
-        units = part.n_rows if part.groups is None else len(np.unique(part.groups))
+        groups = _exchangeable(part)
+        units = part.n_rows if groups is None else len(np.unique(groups))
         with suppress(BottegaError):  # fewer than two folds, for one
             if units < _ENOUGH and self.intervals is not None:
                 return
         with suppress(BottegaError):  # no probabilities, or weights and groups together
-            self._intervals = split_conformal(self.best, part)
+            self._intervals = split_conformal(
+                self.best, part.X, part.y, sample_weight=part.weight, groups=groups
+            )
 
     def report(self, path: Any) -> FilePath:
         """Write the HTML report, one file that works offline, and return its path."""
@@ -340,3 +347,11 @@ class Comparison(ExplainedComparison, ShownComparison):
             day_first=dict(self.table.day_first),
         )
         return save(saved, path)
+
+
+def _exchangeable(table: Table) -> Array | None:
+    """Return the units that limits for new rows are calibrated by; None for rows, as with weights.
+
+    Weights and units together have no limits, and copies shall not cost those of weighted rows.
+    """
+    return table.groups if table.weight is not None else table.units

@@ -142,7 +142,8 @@ def draw_table(
     table.others = OtherRows(source, drawn, more, numbered.stored, seconds)
     if numbered.kept < numbered.stored and "text" in table.kinds.values():
         table.unlabelled = sample_rows(_without_target(source), size, seed)
-    table.warnings = (*_findings(table, numbered), *table.warnings)
+    own = tuple(_with_others(each) if each.code == "copies" else each for each in table.warnings)
+    table.warnings = (*_findings(table, numbered), *(own if table.others.count else table.warnings))
     return table
 
 
@@ -211,6 +212,18 @@ def _cannot_be_used(name: str) -> Finding:
         "several formats), and is left out."
     )
     return Finding("unusable", name, message)
+
+
+def _with_others(finding: Finding) -> Finding:
+    """Say of copies among the drawn rows that there are copies of them among the others, too."""
+    seen, _, _ = finding.message.partition(". ")
+    return Finding(
+        "copies_apart",
+        None,
+        f"Of the drawn rows {seen}. Their copies among the rows that were not drawn are learnt "
+        "from by methods that fit chunks, and the error of these comes out too low: drop the "
+        "copies if they are a slip.",
+    )
 
 
 def _findings(table: DrawnTable, read: _RowsAndNumbers) -> Iterator[Finding]:

@@ -48,7 +48,7 @@ class ExplainedComparison:
             fits = self.fold_models.fits(method, result)
             rows = self.fold_models.rows(method, result)
             fits, rows = thinned(fits, rows, self._left(), self.random_state)
-            groups = self.train.groups
+            groups = self.train.units
             self._explanation = explain(
                 fits,
                 loss=self.row_loss,

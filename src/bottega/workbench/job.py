@@ -13,9 +13,9 @@ from bottega.risk.estimate.nested import run_procedures
 from bottega.risk.estimate.nested_engine import Judge, Part
 from bottega.workbench.budget import Plan, make_plan
 from bottega.workbench.inputs import features_of
-from bottega.workbench.leaderboard import rank
+from bottega.workbench.leaderboard import in_order
 from bottega.workbench.measures import Measure
-from bottega.workbench.results import MethodResult
+from bottega.workbench.results import MethodResult, gap_between
 from bottega.workbench.resume import Saved
 from bottega.workbench.stack import leaders_of, stack_leaders
 from bottega.workbench.together import together
@@ -124,7 +124,7 @@ class Job:
             self.why_no_stack = "skipped: there are fewer than three methods to combine"
             return None
         if len(leaders) == 1:
-            self.why_no_stack = f"skipped: {_alone(leaders[0], results)}"
+            self.why_no_stack = f"skipped: {_alone(leaders[0], results, nested)}"
             return None
         if len(self.folds) < 3 or not is_partition(self.folds, len(self.rows)):
             self.why_no_stack = "skipped: its weights need three folds or more that are a partition"
@@ -146,7 +146,7 @@ class Job:
         self, nested: NestedComparison, results: dict[str, MethodResult]
     ) -> tuple[NestedComparison, dict[str, MethodResult]]:
         """Return the same with the best method fitted to all rows, if the time was over before."""
-        best = min(results, key=lambda name: rank(results[name]))
+        best = in_order(results)[0]
         if not nested.complete or not results[best].partial:
             return nested, results
         everything = Part((0, ()), np.arange(len(self.rows)), ())
@@ -168,10 +168,21 @@ class Job:
         return self.plan.left_out | dict.fromkeys(late, "skipped: no time was left")
 
 
-def _alone(leader: str, results: dict[str, MethodResult]) -> str:
-    """Say why only one method would be combined."""
-    title = leader.replace("_", " ")
-    if leader == min(results, key=lambda name: rank(results[name])):
-        return f"{title} is clearly the best"
-    # Members are weighed by their probabilities, which tell more than how often they are right.
-    return f"by its probabilities {title} is clearly the best, so there is nothing to combine"
+def _alone(leader: str, results: dict[str, MethodResult], nested: NestedComparison) -> str:
+    """Say why only one method would be combined, no more than the leaderboard says."""
+    title, best = leader.replace("_", " "), results[leader]
+    able = {name: each for name, each in results.items() if not each.partial}
+    among = ""
+    if len(able) < len(results):  # the others have no model to combine
+        among = "of the methods that there was time to fit to all training rows "
+    if all(
+        gap_between(each, best, (name, leader), nested).lower > 0
+        for name, each in able.items()
+        if name != leader
+    ):
+        return f"{among}{title} is clearly the best"
+    by = ""
+    if best.classes is not None and best.measure is not None:
+        # Members are weighed by their probabilities, which tell more than how often they are right.
+        by = " by its probabilities" if best.measure.loss.method == "predict" else ""
+    return f"{among}{title} alone is likely to be the best{by}, so there is nothing to combine"

@@ -9,7 +9,13 @@ import numpy as np
 from bottega.core.cards import Card
 from bottega.risk import NestedComparison
 from bottega.workbench.entrants import LAST
-from bottega.workbench.results import MethodResult, chosen_in_words, fold_gap, gap_between
+from bottega.workbench.results import (
+    MethodResult,
+    chosen_in_words,
+    comparable,
+    fold_gap,
+    gap_between,
+)
 
 __all__ = ["Rival", "Verdict", "leaderboard_columns", "verdict_on"]
 
@@ -104,6 +110,24 @@ def rank_of(error: float, card: Card) -> tuple[bool, float, int]:
     return bool(np.isnan(error)), float(f"{error:.12g}"), _simplicity(card)
 
 
+def in_order(results: Mapping[str, MethodResult], to: MethodResult | None = None) -> list[str]:
+    """Return the methods, the least error first, over the folds that one of them was judged on.
+
+    Where a budget left some with fewer folds, their errors over these may be small because the
+    folds are easy: they are compared with the best of those judged on most rows (or with `to`), by
+    the difference over the folds of both.
+    """
+    other = to or min(
+        results.values(),
+        key=lambda each: (np.isnan(each.error), -np.count_nonzero(each.fold >= 0), rank(each)),
+    )
+    return sorted(results, key=lambda name: _rank_beside(results[name], other))
+
+
+def _rank_beside(result: MethodResult, other: MethodResult) -> tuple[bool, float, int]:
+    return rank_of(comparable(result, other), result.card)
+
+
 def best_of(results: Mapping[str, MethodResult]) -> str:
     """Return the method to rely on, among those that were fitted to all rows.
 
@@ -113,12 +137,14 @@ def best_of(results: Mapping[str, MethodResult]) -> str:
     mean of the leaders does not depend on. What is no better than the baseline is not preferred to
     it.
     """
-    whole = {name: each for name, each in results.items() if not each.partial} or results
-    first = min(whole, key=lambda method: rank(whole[method]))
+    order = in_order(results)
+    whole = {name: results[name] for name in order if not results[name].partial} or results
+    first = next(name for name in order if name in whole)
     if LAST not in whole or first in (LAST, "baseline"):
         return first
     stacked = whole[LAST]
-    if "baseline" in whole and not stacked.error < whole["baseline"].error:
+    baseline = whole.get("baseline")
+    if baseline is not None and not comparable(stacked, baseline) < baseline.error:
         return first
     return first if _is_clear(whole[first], stacked) else LAST
 
@@ -134,7 +160,8 @@ def _is_clear(one: MethodResult, other: MethodResult) -> bool:
 
 def _in_order(results: Mapping[str, MethodResult], best: str) -> list[tuple[str, MethodResult]]:
     """Return the method to rely on, then the others, the least error first."""
-    return sorted(results.items(), key=lambda item: (item[0] != best, rank(item[1])))
+    others = [name for name in in_order(results, results[best]) if name != best]
+    return [(name, results[name]) for name in (best, *others)]
 
 
 @dataclass(frozen=True)
@@ -180,8 +207,8 @@ class Verdict:
     rivals : tuple of Rival
         The other methods, the least error first.
     simpler : str or None
-        The simplest method whose error is above the winner's by no more than the margin, as far
-        as the data can tell; None where there is none.
+        The simplest method whose error is above the winner's by no more than the margin, as far as
+        the data can tell, and which was fitted to all training rows; None where there is none.
     """
 
     best: str
@@ -216,7 +243,11 @@ def verdict_on(
                 bool(gap.upper <= allowed),
             )
         )
-    near = [rival for rival in rivals if rival.simpler and rival.within_margin]
+    near = [
+        rival
+        for rival in rivals
+        if rival.simpler and rival.within_margin and not results[rival.method].partial
+    ]
     simpler = min(
         near,
         key=lambda rival: (_simplicity(results[rival.method].card), rival.difference),

@@ -19,7 +19,15 @@ from bottega.risk.estimate.nested_interval import corrected_variance, widest
 from bottega.workbench.measures import Measure, get_measure, spread_of
 from bottega.workbench.ranking import auc, lift
 
-__all__ = ["Gap", "Judged", "MethodResult", "chosen_in_words", "fold_gap", "gap_between"]
+__all__ = [
+    "Gap",
+    "Judged",
+    "MethodResult",
+    "chosen_in_words",
+    "comparable",
+    "fold_gap",
+    "gap_between",
+]
 
 
 @dataclass(frozen=True)
@@ -300,6 +308,29 @@ def gap_between(a: MethodResult, b: MethodResult, names: tuple[str, str], nested
         total = np.sqrt(apart.error_a) + np.sqrt(apart.error_b)
         factor = float(1 / total) if total > 0 else 0.0
     return Gap(factor * apart.difference, factor * apart.lower, factor * apart.upper)
+
+
+def comparable(result: MethodResult, other: MethodResult) -> float:
+    """Return the error of a method over the folds that another was judged on.
+
+    Of a method that was judged on fewer of them it is the error of the other, plus the mean
+    difference over the folds of both: folds are not equally hard.
+    """
+    if np.array_equal(result.fold >= 0, other.fold >= 0):
+        return result.error
+    both = [k for k in result.nested.folds if k in other.nested.folds]
+    if not both:
+        return result.error
+    if result.measure is not None and result.measure.form == "folds":
+        return other.error + fold_gap(result, other).difference
+    found = []
+    for each in (result, other):
+        places = [each.nested.folds.index(k) for k in both]
+        shares, errors = each.nested.shares[:, places], each.nested.fold_errors[:, places]
+        found.append(float(np.mean(np.sum(shares * errors, axis=1) / shares.sum(axis=1))))
+    if result.measure is not None:
+        found = [result.measure.of_loss(each, result.nested.rows) for each in found]
+    return other.error + found[0] - found[1]
 
 
 def fold_gap(a: MethodResult, b: MethodResult) -> Gap:

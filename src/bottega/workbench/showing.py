@@ -8,6 +8,7 @@ import numpy as np
 from bottega.core.tables import Section, Summary
 from bottega.workbench.budget import TOO_SLOW
 from bottega.workbench.leaderboard import leaderboard_columns, versus_baseline
+from bottega.workbench.results import comparable
 
 __all__ = ["ShownComparison"]
 
@@ -129,7 +130,8 @@ class ShownComparison:
             f"(rule {self.select}); interval: of the difference to the best",
         ]
         best = self.results[self.best_method]
-        if any(each.error < best.error for each in self.results.values() if not each.partial):
+        whole = [each for each in self.results.values() if not each.partial]
+        if any(comparable(each, best) < best.error for each in whole):
             notes.append(
                 f"{self.best_method} comes first: a mean of the leaders is preferred to one method "
                 "unless that is better by more than two standard errors of the difference"
@@ -140,6 +142,11 @@ class ShownComparison:
                 f"{self.best_method}: the same loss on all {rows:,} rows leaves no standard error; "
                 f"with {100 * (1 - best.nested.delta):g} % confidence its error is between "
                 f"{best.lower:.3g} and {best.upper:.3g}"
+            )
+        if len({each.folds_done for each in self.results.values()}) > 1:
+            notes.append(
+                "methods of fewer folds have their place by the difference to the best over the "
+                "folds of both, whatever their error: folds are not equally hard"
             )
         if self.interrupted:
             notes.append("stopped early: only the methods that were done are shown")

@@ -209,7 +209,7 @@ class Work(Control):
             (
                 titles.get(name, name),
                 f"was stopped after {folds} of {n_folds} folds: {titles.get(rival, rival)} is "
-                "clearly ahead.",
+                "clearly ahead on these.",
             )
             for name, (rival, folds) in self.stopped.items()
         )
