@@ -20,6 +20,7 @@ from bottega.data import EncodedChunks
 from bottega.data.array_rows import ArrayRows
 from bottega.data.plain_numbers import PlainNumbers
 from bottega.data.read import rows as stored_rows
+from bottega.data.read.rows import StoredRows
 from bottega.linear import Lasso, LeastSquares, Ridge
 from bottega.neighbors import NearestNeighborsRegressor
 from bottega.risk import cross_validate, holdout, leave_one_out, nested_cv
@@ -291,8 +292,9 @@ def test_a_source_that_changes_is_refused(more, what):
         cross_validate(LeastSquares(), Shrinking(more), cv=3)
 
 
-def test_a_part_that_changes_is_told_as_one(folder):
+def test_a_part_that_changes_is_told_as_one(folder, monkeypatch):
     """Of 600 rows the second file has 200, 196 of them with a response."""
+    monkeypatch.setattr(StoredRows, "check_files", lambda _: None)  # as if sizes did not tell
     rows = scale.source(str(folder), "y", ignore=["label", "w", "group", "time"])
     inputs, judged = read_judged(rows, None, "regression")
     file = folder / "part1.parquet"

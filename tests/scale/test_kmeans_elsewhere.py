@@ -87,7 +87,7 @@ def test_files_that_change_between_passes_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(problem, "lloyd", shortened)
     with (
         scale.on("processes", workers=2),
-        pytest.raises(InputError, match="fewer rows than the 900 of an earlier pass"),
+        pytest.raises(InputError, match="has another size"),
     ):
         KMeans(3, random_state=0, init=X[:3]).fit(scale.source(str(path)))
 

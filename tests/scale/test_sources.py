@@ -12,6 +12,7 @@ import pytest
 from bottega import scale
 from bottega.classify import LinearDiscriminant, LogisticRegression, NaiveBayes
 from bottega.cluster import KMeans
+from bottega.core.chunked import Chunked
 from bottega.core.errors import DataWarning, InputError
 from bottega.data import Encoder, chunks, read
 from bottega.data._encode import statistics
@@ -247,7 +248,7 @@ def test_bad_sources(folder, tmp_path):
     rows = scale.source(folder, **OPTIONS)
     whole = (folder / "part1.parquet").read_bytes()
     (folder / "part1.parquet").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match="not valid parquet"):
+    with pytest.raises(InputError, match=r"part1.parquet' has another size"):
         Ridge().fit(rows)
     (folder / "part1.parquet").write_bytes(whole)
     (folder / "part2.parquet").unlink()
@@ -423,3 +424,31 @@ def test_the_name_of_a_file_is_no_table(folder, of):
     for model, y in ((Ridge(), None), (Ridge(), [1.0]), (KMeans(2), None)):
         with pytest.raises(InputError, match=r"rows are wanted: .* bottega.scale.source\("):
             model.fit(of(folder), y)
+
+
+@pytest.mark.parametrize("change", ["gone", "another size", "new"])
+@pytest.mark.parametrize("plain", [True, False])
+def test_files_that_change_while_the_first_rows_are_looked_at(tmp_path, monkeypatch, change, plain):
+    rng = np.random.default_rng(0)
+    for number in range(4):
+        frame = pd.DataFrame(rng.normal(size=(3_000, 3)), columns=list("aby"))
+        if not plain:
+            frame["kind"] = rng.choice(["p", "q"], len(frame))
+        frame.to_parquet(tmp_path / f"part{number}.parquet")
+    rows = scale.source(str(tmp_path / "*.parquet"), "y", rows=500)
+    last = tmp_path / "part3.parquet"
+    first_look = Chunked._check_chunks
+
+    def look_and_change(self, chunks, **how):
+        found = first_look(self, chunks, **how)
+        if change == "gone":
+            last.unlink(missing_ok=True)
+        elif change == "another size":
+            frame[:1_500].to_parquet(last)
+        else:
+            frame.to_parquet(tmp_path / "part4.parquet")
+        return found
+
+    monkeypatch.setattr(Chunked, "_check_chunks", look_and_change)
+    with pytest.raises(InputError, match=rf"is {change}|has {change}"):
+        Ridge(alpha=1.0).fit(rows)

@@ -218,7 +218,7 @@ def test_a_file_that_changes_after_the_draw_is_not_learnt_from(frame, tmp_path):
     table = draw_table(scale.source(file, target="y", rows=100), 300)
     frame[["a", "b", "y"]][1:].to_parquet(file)
     found = bottega.compare(table, methods=["least_squares"], outer=2, stack=False)
-    assert "The source has fewer rows than the 900 of" in found.skipped["least_squares"]
+    assert "has another size" in found.skipped["least_squares"]
 
 
 def test_without_the_time_to_read_the_others_methods_learn_from_rows_in_memory():

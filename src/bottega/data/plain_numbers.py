@@ -226,6 +226,7 @@ def _parquet_files(source: Any) -> list[str]:
         return []
     if isinstance(source.source, str) and is_bundled(source.source):
         return []
+    source.check_files()
     files = find_files(frame_or_path(source.source)[1])
     return files if kind_of(files) == "parquet" else []
 

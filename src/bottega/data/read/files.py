@@ -3,6 +3,7 @@
 import glob
 import os
 from collections import Counter
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -108,6 +109,18 @@ def find_files(path: Paths) -> list[str]:
             return found
         raise InputError(f"No file matches the pattern {path!r}.")
     raise InputError(f"There is no file {path!r}.{_near_names(path)}")
+
+
+def file_sizes(path: Paths) -> dict[str, int]:
+    """Return the size of each file meant by a path; that of a database, which may grow, as 0.
+
+    A file that goes meanwhile is left out.
+    """
+    found = {}
+    for file in find_files(path):
+        with suppress(OSError):
+            found[file] = 0 if is_database(file) else os.path.getsize(file)
+    return found
 
 
 def _near_names(path: str) -> str:

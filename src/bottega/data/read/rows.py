@@ -4,6 +4,7 @@ Each can be read any number of times, can be told which columns are wanted, and 
 other processes can read by themselves.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
@@ -12,7 +13,14 @@ from bottega.core.errors import InputError
 from bottega.core.parallel import spare_threads
 from bottega.data import convert
 from bottega.data.read.chunks import read_chunks
-from bottega.data.read.files import find_files, frame_or_path, is_path, kind_of, path_of
+from bottega.data.read.files import (
+    file_sizes,
+    find_files,
+    frame_or_path,
+    is_path,
+    kind_of,
+    path_of,
+)
 from bottega.data.read.parquet import check_alike, parquet_rows
 
 __all__ = ["FrameRows", "PartRows", "StoredRows", "rows_of"]
@@ -32,13 +40,34 @@ class FrameRows(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
-    """The rows of files, of a database or of a frame, as `read_chunks` reads them."""
+    """The rows of files, of a database or of a frame, as `read_chunks` reads them.
+
+    `sizes` are those of the files when the source was made, which they must keep: a pass without a
+    file, or with another half of it, is no pass over the same rows.
+    """
 
     source: Any
     options: Mapping[str, Any] = field(default_factory=dict)
+    sizes: Mapping[str, int] | None = None
+
+    def check_files(self) -> None:
+        """Raise where the files are not those that the source was made of."""
+        if self.sizes is None:
+            return
+        found = file_sizes(frame_or_path(self.source)[1])
+        for file in [*self.sizes, *found]:
+            before, now = self.sizes.get(file), found.get(file)
+            if before != now:
+                what = "is gone" if now is None else "is new"
+                raise InputError(
+                    "The files of the source are not what they were when it was made: "
+                    f"{file!r} {what if None in (before, now) else 'has another size'}. Make the "
+                    "source again, and do not change its files meanwhile."
+                )
 
     def frames(self, columns: Sequence[str] | None = None, text: Any = ()) -> Iterator[Any]:
         """Yield the rows."""
+        self.check_files()
         return read_chunks(self.source, **self.options, columns=columns, text=text)
 
     def parts(self) -> "list[FrameRows]":
@@ -46,6 +75,7 @@ class StoredRows:
 
         What a text file holds is known from all its rows only.
         """
+        self.check_files()
         if self.options.get("span") is not None:
             return [self]  # of a long file, whose other rows are in other parts
         frame, path = frame_or_path(self.source)
@@ -60,12 +90,15 @@ class StoredRows:
         counts = parquet_rows(files)
         found: list[FrameRows] = []
         for file, count in zip(files, counts, strict=True):
+            path = os.path.abspath(file)  # other processes may have another working directory
+            sizes = None if self.sizes is None else {path: self.sizes[file]}
+            part = replace(self, source=path, sizes=sizes)
             if count <= 2 * _PART:
-                found.append(replace(self, source=file))
+                found.append(part)
                 continue
             for start in range(0, count, _PART):
                 span = (start, min(start + _PART, count))
-                found.append(replace(self, source=file, options={**self.options, "span": span}))
+                found.append(replace(part, options={**self.options, "span": span}))
         return found
 
 
@@ -158,8 +191,9 @@ def rows_of(source: Any, options: Mapping[str, Any]) -> FrameRows:
     if is_path(source):
         source = path_of(source)
     frame, path = frame_or_path(source)
-    if frame is None:
-        files = find_files(path)
-        if len(files) > 1 and kind_of(files) == "parquet":
-            check_alike(files)
-    return StoredRows(source, options)
+    if frame is not None:
+        return StoredRows(source, options)
+    sizes = file_sizes(path)
+    if len(sizes) > 1 and kind_of([*sizes]) == "parquet":
+        check_alike([*sizes])
+    return StoredRows(source, options, sizes)
