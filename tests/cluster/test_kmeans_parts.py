@@ -186,6 +186,40 @@ def test_the_sample_depends_on_the_rows_alone(monkeypatch):
         assert np.array_equal(other, found[0])
 
 
+class ToldParts(Parts):
+    """Parts that say how many rows there are at most, as the footers of files do."""
+
+    told_count = None
+
+    def __init__(self, parts, told_count):
+        super().__init__(parts)
+        self.told_count = told_count
+
+
+@pytest.mark.parametrize(
+    ("more", "passes"), [(0, 1), (10_000, 2)], ids=["all rows", "many without a response"]
+)
+def test_a_sample_of_rows_that_were_counted_beforehand(monkeypatch, more, passes):
+    monkeypatch.setattr(chunk_sample, "_MOST_NUMBERS", 1)  # 2048 rows
+    X = groups(20_000)
+    plain = sample_chunks(CheckedChunks(in_parts(X, [5000], rows=800), 3, 0))
+    rows = ToldParts(in_parts(X, [5000], rows=800).lists, len(X) + more)
+    told = sample_chunks(CheckedChunks(rows, 3, 0))
+    assert rows.passes == passes
+    for one, other in zip(told.rows(), plain.rows(), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_sample_of_rows_that_are_all_equal_is_whole():
+    """The one key of all rows is beyond the limit that is guessed, or all of them are below."""
+    for value in range(8):
+        X = np.full((200_000, 2), float(value))
+        rows = ToldParts(in_parts(X, [60_000], rows=50_000).lists, len(X))
+        found = sample_chunks(CheckedChunks(rows, 2, 0))
+        assert found.count == len(X)
+        assert len(found.rows()[0]) == 2**16
+
+
 def test_the_scale_of_rows_far_from_zero_keeps_its_digits():
     X = groups(2000) + 1e9
     w = np.random.default_rng(0).random(len(X)) + 0.1

@@ -298,6 +298,7 @@ class KMeans(
     def _first_pass(self, checked: CheckedChunks) -> Any:
         # The passes to come must know how many rows each part has.
         self._check_passes()
+        checked.expect_passes()
         return sample_chunks(checked)
 
     def _statistics(self, X: Any, y: Any, w: Any, fold: Any) -> ChunkSample:

@@ -124,6 +124,16 @@ class CheckedChunks:
         return [self.of(part, number) for number, part in enumerate(parts, start=1)]
 
     @property
+    def told_count(self) -> int | None:
+        """How many rows there are at most, where the source tells it before they are read."""
+        return self.chunks.told_count if isinstance(self.chunks, RowSource) else None
+
+    def expect_passes(self) -> None:
+        """Have the processes of an engine keep the rows from the first pass on: others follow."""
+        if self._held is not None:
+            self._held.keep()
+
+    @property
     def are_held(self) -> bool:
         """Whether the processes of an engine pass over the rows."""
         return self._held is not None and current_engine() is not None

@@ -53,6 +53,11 @@ class RowSource(Iterable[Any]):
         """What the columns of X were made of, where an encoder made them."""
         return None
 
+    @property
+    def told_count(self) -> int | None:
+        """How many rows there are at most, where that is told before they are read."""
+        return None
+
     def plain_blocks(self) -> Iterator[tuple[Any, Any, Any]]:
         """Yield X as an array, y and w of each chunk, where X is known to be finite numbers.
 

@@ -98,6 +98,11 @@ class PlainNumbers(RowSource):
         return [(float(each.low), float(each.high)) for each in said]
 
     @property
+    def told_count(self) -> int | None:
+        """How many rows all files have; some may lack a response."""
+        return None if self.footers is None else max(each.rows for each in self.footers.values())
+
+    @property
     def plain(self) -> Sequence[str]:
         """Names of the columns, which are looked at as they are read."""
         return self.names

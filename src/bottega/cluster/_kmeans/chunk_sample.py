@@ -18,6 +18,7 @@ __all__ = ["ChunkSample", "sample_chunks"]
 _MOST_ROWS = 2**16
 _MOST_NUMBERS = 2**22
 _HUGE = 1e100  # beyond this, squares and their sums may overflow (or vanish)
+_ROOM = 1.25  # times the rows of the sample: by chance there are never fewer
 _NO_LIMIT = np.uint64(2**64 - 1)
 
 
@@ -30,6 +31,19 @@ class _KeyLimit:
     """
 
     key = _NO_LIMIT
+
+    @classmethod
+    def guessed(cls, count: int | None, most: int) -> Self:
+        """Return what the limit will surely be where keys are spread as chance spreads them.
+
+        `count` rows at most are sampled, of which `most` stay. Where many rows are equal the limit
+        may be too low: the sample then has fewer rows than it should.
+        """
+        found = cls()
+        share = _ROOM * most / max(count or 1, 1)
+        if count is not None and share < 1:
+            found.key = np.uint64(share * 2.0**64)
+        return found
 
 
 class ChunkSample:
@@ -134,7 +148,7 @@ class ChunkSample:
 
     def _begin(self, p: int) -> None:
         self._columns = np.zeros((2, p))
-        self._most = max(min(_MOST_ROWS, _MOST_NUMBERS // p), 2048)
+        self._most = most_rows(p)
 
     def _take_in(self, X: FloatArray, w: FloatArray, key: Any) -> Self:
         self._rows.append((X, w, key))
@@ -160,9 +174,23 @@ class ChunkSample:
         return self._rows[0]
 
 
+def most_rows(p: int) -> int:
+    """Return how many rows of p columns a sample has at most."""
+    return max(min(_MOST_ROWS, _MOST_NUMBERS // p), 2048)
+
+
 def sample_chunks(checked: CheckedChunks) -> ChunkSample | None:
     """Return what one pass over all chunks tells, its parts side by side; None without rows."""
-    limit = _KeyLimit()
+    most = most_rows(checked.n_features)
+    limit = _KeyLimit.guessed(checked.told_count, most)
+    is_guess = limit.key < _NO_LIMIT
+    found = _sampled(checked, limit)
+    if is_guess and found is not None and len(found.rows()[0]) < min(most, found.count):
+        return _sampled(checked, _KeyLimit())
+    return found
+
+
+def _sampled(checked: CheckedChunks, limit: _KeyLimit) -> ChunkSample | None:
     if not checked.are_held and len(checked.parts()) == 1:  # its blocks side by side
         found: ChunkSample | None = of_blocks(partial(_of_block, limit), checked)
         if found is not None:

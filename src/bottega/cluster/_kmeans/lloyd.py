@@ -173,11 +173,13 @@ class _Passes:
             own_distances(part.X, self.source.scaling.shift, to.C, label, far)
             total = float(part.w @ far) if len(part.w) else float(far.sum())
             count = np.bincount(label, minlength=self.K)
-            return total, count, label if self._to_come else None
+            # They travel: a byte for each does as a rule.
+            return total, count, label.astype(small) if self._to_come else None
 
+        small = np.min_scalar_type(self.K)
         totals, counts, labels = zip(*self.source.passed(of), strict=True)
         if self._to_come:
-            self.label = np.concatenate(labels)
+            self.label = np.concatenate(labels, dtype=np.int32)
         return sum(totals), np.sum(counts, axis=0)
 
 
