@@ -1,17 +1,22 @@
 """K-means over sources in parts: the clusters of memory, whatever the parts, threads and layout."""
 
+from copy import copy
+from functools import reduce
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from bottega.cluster import KMeans
 from bottega.cluster._kmeans import chunk_sample
 from bottega.cluster._kmeans.chunk_sample import sample_chunks
 from bottega.core.chunks import CheckedChunks
+from bottega.core.engine import working_on
 from bottega.core.errors import InputError
 from bottega.core.parallel import at_most
-from bottega.core.parts import RowSource
+from bottega.core.parts import KeptPart, RowSource, merged
 
 
 class Parts(RowSource):
@@ -184,6 +189,49 @@ def test_the_sample_depends_on_the_rows_alone(monkeypatch):
     for other in found:
         assert other.shape == (2048, 3)
         assert np.array_equal(other, found[0])
+
+
+class Keeper:
+    """An engine that keeps parts here, and forgets what they remember every so often."""
+
+    workers = 1
+
+    def __init__(self, parts=None, forgets=0):
+        self.kept, self.forgets, self.passes = parts, forgets, 0
+
+    def share_out(self, parts):
+        return Keeper(list(parts), self.forgets)
+
+    def keep(self, function):
+        return Keeper([KeptPart(function(part)) for part in self.kept], self.forgets)
+
+    def map(self, function, each=None):
+        self.passes += 1
+        if self.forgets and self.passes % self.forgets == 0:
+            self.kept[self.passes % len(self.kept)] = copy(self.kept[self.passes % len(self.kept)])
+        more = [()] * len(self.kept) if each is None else [(one,) for one in each]
+        return [function(part, *one) for part, one in zip(self.kept, more, strict=True)]
+
+    def reduce(self, function, each=None):
+        return reduce(merged, self.map(function, each))
+
+
+@pytest.mark.parametrize("forgets", [0, 1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("K", [2, 9])
+def test_bounds_that_are_remembered_elsewhere_change_nothing(forgets, weighted, K):
+    X = groups(5000)
+    w = np.random.default_rng(1).random(len(X)) + 0.1 if weighted else None
+    rows = in_parts(X, [800, 900, 3700], w=w)
+    model = KMeans(K, tol=0.0, random_state=2)
+    here = clone(model).fit(rows)
+    with working_on(Keeper(forgets=forgets)):
+        there = clone(model).fit(rows)
+    np.testing.assert_allclose(there.cluster_centers_, here.cluster_centers_, rtol=1e-12)
+    np.testing.assert_array_equal(there.labels_, here.labels_)
+    assert there.inertia_ == pytest.approx(here.inertia_, rel=1e-12)
+    if not forgets:  # rows without a label count as changed
+        assert there.n_iter_ == here.n_iter_
 
 
 class ToldParts(Parts):

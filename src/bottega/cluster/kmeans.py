@@ -121,12 +121,11 @@ class KMeans(
 
     Notes
     -----
-    A pass costs n K p; bounds (Hamerly's, 12 bytes per row) leave most rows alone in later passes
-    of this process (rows that other processes pass over have none). The others are compared with
-    all centres in single precision, many rows at a time and in threads, and in double precision
-    where that cannot tell which centre is nearest. Starts are drawn along an order that depends on
-    what is in the rows alone, so neither the order of up to a million rows nor the difference
-    between weights and repeated rows matters.
+    A pass costs n K p; bounds (Hamerly's, 12 bytes per row) leave most rows alone in later passes.
+    The others are compared with all centres in single precision, many rows at a time and in
+    threads, and in double precision where that cannot tell which centre is nearest. Starts are
+    drawn along an order that depends on what is in the rows alone, so neither the order of up to a
+    million rows nor the difference between weights and repeated rows matters.
 
     An empty cluster starts again at the row farthest from its centre, with a warning. Enumerating
     all :math:`K^n` assignments is out of reach for all but a few rows. The same minimum is that of

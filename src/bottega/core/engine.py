@@ -26,7 +26,7 @@ class SharedParts(Protocol):
     def keep(self, function: Callable[[Any], Iterable[Any]]) -> "SharedParts":
         """Return what a function makes of every part, in the parts' place.
 
-        Processes that have memory of their own keep it there as a list, from pass to pass.
+        Processes that have memory of their own keep it there as a `KeptPart`, from pass to pass.
         """
 
 

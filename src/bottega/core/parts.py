@@ -14,6 +14,7 @@ from bottega.core.progress import PARTS, reported
 from bottega.core.validate import size_told
 
 __all__ = [
+    "KeptPart",
     "RowSource",
     "at_first_sight",
     "counted",
@@ -87,6 +88,29 @@ class RowSource(Iterable[Any]):
     def parts(self) -> Sequence[Iterable[Any]]:
         """Return the chunks in parts that other processes can read by themselves, in order."""
         return [self]
+
+
+class KeptPart(list[Any]):
+    """The chunks of a part that a process keeps from pass to pass, and what else it remembers.
+
+    `memory` is for what would only take time to make anew: it may be gone at any pass, since it
+    does not travel and is lost with the process.
+
+    Examples
+    --------
+    >>> part = KeptPart([1, 2])
+    >>> part.memory["bounds"] = [0.5, 0.7]
+    >>> from copy import copy
+    >>> copy(part), copy(part).memory
+    ([1, 2], {})
+    """
+
+    def __init__(self, chunks: Iterable[Any]) -> None:
+        super().__init__(chunks)
+        self.memory: dict[Any, Any] = {}
+
+    def __reduce__(self) -> Any:
+        return KeptPart, (list(self),)
 
 
 def at_first_sight(chunks: Iterable[Any]) -> Iterable[Any]:

@@ -1,7 +1,8 @@
 """Lloyd's algorithm over rows in memory or in chunks: the labels of the plain form, sooner."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -56,6 +57,19 @@ class AssignedRows:
     fresh: bool
 
 
+@dataclass
+class RememberedRows:
+    """What a process that keeps some rows remembers of them from one pass to the next."""
+
+    run: str
+    number: int  # of the last pass
+    label: Any
+    upper: Any
+    lower: Any
+    S: FloatArray
+    N: IntArray
+
+
 @dataclass(frozen=True)
 class FarRow:
     """A row far from its centre; `kept`: whether the labels of its part are."""
@@ -71,11 +85,15 @@ class FarRow:
 class _Passes:
     """The state between passes: labels and bounds of the rows, for as many as are kept.
 
-    Of rows that other processes pass over none are: the work on all rows is shared instead.
+    Of rows that other processes pass over none are kept here: those that keep the rows remember
+    them, and return whole sums, so that what is forgotten is only made anew.
     """
 
-    def __init__(self, source: BlockSource, K: int, *, kept: int = _KEPT) -> None:
-        self.source, self.K = source, K
+    def __init__(
+        self, source: BlockSource, K: int, *, kept: int = _KEPT, bounds: bool = True
+    ) -> None:
+        self.source, self.K, self._bounds = source, K, bounds
+        self._run, self._number = uuid4().hex, 0
         self.kept = 0 if source.elsewhere else min(source.n, kept)
         self._to_come = source.elsewhere and source.n <= kept  # labels, with the last pass
         # The first pass fills them, in its threads: new memory takes time.
@@ -99,6 +117,7 @@ class _Passes:
 
     def assign(self, to: MovedCenters, *, anew: bool = False) -> list[AssignedRows]:
         """Give each row its nearest centre; `anew`: return whole sums instead of their changes."""
+        self._number += 1
         found = list(self.source.passed(lambda part: self._assign(part, to, anew)[0]))
         self._filled = True
         return found
@@ -109,6 +128,8 @@ class _Passes:
         """Return what the pass over a part gave, and the labels of its rows."""
         K, p = to.C.shape
         X, w, at = part.X, part.w, self.source.scaling
+        if part.memory is not None and self._bounds:
+            return self._assign_remembered(part, part.memory, to, anew)
         label, upper, lower, fresh = self.views(part)
         S, N = np.zeros((K, p + 1)), np.zeros(K, dtype=np.int64)
         changed = assign_rows(
@@ -118,6 +139,28 @@ class _Passes:
             S, N = np.zeros_like(S), np.zeros_like(N)
             sums_by_label(X, w, at.shift, label, S, N)
         return AssignedRows(changed, S, N, fresh), label
+
+    def _assign_remembered(
+        self, part: RowPart, memory: dict[Any, Any], to: MovedCenters, anew: bool
+    ) -> tuple[AssignedRows, IntArray]:
+        """Return the same of rows whose labels and bounds their process may remember."""
+        X, w, at, n = part.X, part.w, self.source.scaling, len(part)
+        held: RememberedRows | None = memory.get(part.start)
+        if held is None or (held.run, held.number) != (self._run, self._number - 1):
+            label, (upper, lower) = np.full(n, -1, dtype=np.int32), np.zeros((2, n), np.float32)
+            upper[:] = np.inf
+            S, N = np.zeros((self.K, X.shape[1] + 1)), np.zeros(self.K, dtype=np.int64)
+            held = RememberedRows(self._run, 0, label, upper, lower, S, N)
+            memory[part.start] = held
+        held.number = self._number
+        changed = assign_rows(
+            X, w, at.shift, to.C, to.M, at.scale, to.steps,
+            held.label, held.upper, held.lower, held.S, held.N,
+        )  # fmt: skip
+        if anew:
+            held.S[:], held.N[:] = 0.0, 0
+            sums_by_label(X, w, at.shift, held.label, held.S, held.N)
+        return AssignedRows(changed, held.S.copy(), held.N.copy(), fresh=True), held.label
 
     def sums(self) -> tuple[FloatArray, IntArray]:
         """Return the sums of all rows whose labels are kept, made anew."""
@@ -142,7 +185,8 @@ class _Passes:
         def of(part: RowPart) -> list[FarRow]:
             label, _, _, fresh = self.views(part)
             if fresh:
-                label = self._assign(part, MovedCenters.of(C, self.source.scaling.scale))[1]
+                alone = replace(part, memory=None)  # the centres have not moved yet
+                label = self._assign(alone, MovedCenters.of(C, self.source.scaling.scale))[1]
             far = np.empty(len(part))
             own_distances(part.X, self.source.scaling.shift, C, label, far)
             rows = np.argsort(-far, kind="stable")[:most]
@@ -176,6 +220,7 @@ class _Passes:
             # They travel: a byte for each does as a rule.
             return total, count, label.astype(small) if self._to_come else None
 
+        self._number += 1
         small = np.min_scalar_type(self.K)
         totals, counts, labels = zip(*self.source.passed(of), strict=True)
         if self._to_come:
@@ -220,7 +265,7 @@ def lloyd(
     shift, p = source.scaling.shift, source.p
     C = start - shift
     K = len(C)
-    passes = _Passes(source, K, kept=kept)
+    passes = _Passes(source, K, kept=kept, bounds=bounds)
     S, N = np.zeros((K, p + 1)), np.zeros(K, dtype=np.int64)
     to = MovedCenters.of(C, source.scaling.scale)
     n_iter = reseeded = 0
@@ -242,7 +287,7 @@ def lloyd(
                 S += each.S
                 N += each.N
         changed = sum(each.changed for each in found)
-        if changed == 0 and not anew:
+        if changed == 0 and not anew and passes.kept:
             S, N = passes.sums()
         if np.any(N + fresh_N == 0):
             filled = _reseed(passes, C, S, N, fresh_S, fresh_N)

@@ -37,11 +37,15 @@ _LARGE = 2**19  # numbers in a block from which on its parts are worth threads o
 
 @dataclass(frozen=True)
 class RowPart:
-    """Some rows: their place among all, their values and weights (none: all one)."""
+    """Some rows: their place among all, their values and weights (none: all one).
+
+    `memory` is what a process that keeps the rows remembers of them between passes.
+    """
 
     start: int
     X: FloatArray
     w: FloatArray
+    memory: dict[Any, Any] | None = None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -84,7 +88,10 @@ class BlockSource(ABC):
         """Yield what `work` makes of the parts of all rows, in their order."""
 
     def _of_block(
-        self, work: Callable[[RowPart], Any], block: tuple[int, FloatArray, FloatArray]
+        self,
+        work: Callable[[RowPart], Any],
+        block: tuple[int, FloatArray, FloatArray],
+        memory: dict[Any, Any] | None = None,
     ) -> list[Any]:
         """Return what `work` makes of the parts of a block; a block alone has all the cores."""
         start, X, w = block
@@ -92,9 +99,11 @@ class BlockSource(ABC):
         cuts = list(split_rows(len(X), max(self.numbers_at_once // self.p, 1024)))
         if len(cuts) == 1:
             with one_thread():  # the products are small
-                return [work(RowPart(start, X, w))]
+                return [work(RowPart(start, X, w, memory))]
         parts = [
-            RowPart(start + cut.start, in_one_layout(X[cut], like=X), w[cut] if len(w) else w)
+            RowPart(
+                start + cut.start, in_one_layout(X[cut], like=X), w[cut] if len(w) else w, memory
+            )
             for cut in cuts
         ]
         if X.size < _LARGE or spare_threads() == 1:
@@ -213,8 +222,11 @@ class ChunkSource(BlockSource):
 
     def _of_part(self, work: Callable[[RowPart], Any], part: Iterable[Any], number: int) -> Any:
         """Return what `work` makes of the rows of a part."""
+        memory = getattr(part, "memory", None)
         return [
-            each for block in self._placed(part, number) for each in self._of_block(work, block)
+            each
+            for block in self._placed(part, number)
+            for each in self._of_block(work, block, memory)
         ]
 
     def _placed(

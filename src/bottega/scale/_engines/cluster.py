@@ -20,7 +20,7 @@ import numpy as np
 import bottega
 from bottega.core.errors import EngineError, Unforeseen, warn_caller
 from bottega.core.parallel import one_core
-from bottega.core.parts import merged
+from bottega.core.parts import KeptPart, merged
 from bottega.core.progress import PARTS, is_heard, reported
 from bottega.scale._engines.packing import (
     check_version,
@@ -259,8 +259,8 @@ def _total(version: str, work: Packed, parts: list[Given], kept: bool) -> Any:
 
 
 def _keep(version: str, work: Packed, parts: list[Given], kept: bool) -> Any:
-    """Return what a function gives for a part, as a list."""
-    return _worked(version, lambda found: list(next(found)), work, parts, kept)
+    """Return what a function gives for a part, as the worker keeps it."""
+    return _worked(version, lambda found: KeptPart(next(found)), work, parts, kept)
 
 
 def _worked(
