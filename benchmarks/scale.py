@@ -53,7 +53,8 @@ ONE_PASS = (
     "linear discriminant",
     "naive Bayes",
 )
-SHARED = ("least squares", "linear discriminant")  # cases for a cluster
+# Cases for a cluster.
+SHARED = ("least squares", "linear discriminant", TEN_PASSES, TEN_TERMS)
 PEERS = {
     "linear discriminant": "SGDClassifier(loss='log_loss')",
     "naive Bayes": "GaussianNB()",
@@ -120,7 +121,7 @@ with scale.on(on):
     fit = time.perf_counter() - start
 peak = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0]) / 1024
 learnt = []
-for name in ("coef_", "intercept_"):
+for name in ("coef_", "intercept_", "cluster_centers_", "deviance_"):
     learnt += np.ravel(getattr(model, name, ())).tolist()
 print(json.dumps({"fit": fit, "peak": peak, "numbers": sum(numbers_read), "learnt": learnt,
                   "iterations": int(getattr(model, "n_iter_", 1) or 1),
@@ -215,8 +216,8 @@ def measured(code: str, given: object, python: str = sys.executable, limit: int 
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
-def run_case(name: str, files: str, on: str = "memory") -> dict:
-    """Return seconds of a fit (best of two) and of the scan (best of four), memory and passes."""
+def run_case(name: str, files: str, on: str = "memory", times: int = 2) -> dict:
+    """Return seconds of a fit (the best) and of the scan (of twice as many), memory and passes."""
     module, make, target = CASES[name]
     count = 10 if name == TEN_TERMS else COLUMNS
     columns = [f"x{j}" for j in range(count)]
@@ -224,7 +225,7 @@ def run_case(name: str, files: str, on: str = "memory") -> dict:
     if target is not None:
         sums.append("sum(y)" if target == "y" else "max(label)")  # there is no sum of texts
     scans, fits, small = [], [], make_files(SMALL, part=SMALL_PART)
-    for _ in range(2):
+    for _ in range(times):
         scans.append(measured(SCAN, [files, sums])["scan"])
         fits.append(measured(LOSS + IN_PROCESS, [files, small, module, make, target, columns, on]))
     best = min(fits, key=lambda each: each["fit"])
@@ -290,10 +291,10 @@ def on_cluster(files: str) -> Iterator[Result]:
 
     # Beforehand: a cluster sets MALLOC_TRIM_THRESHOLD_ for all processes that are started after it,
     # which has a fit in one process take up to twice as long.
-    of_one = {name: run_case(name, files) for name in SHARED}
+    of_one = {name: run_case(name, files, times=4) for name in SHARED}
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
         for name, alone in of_one.items():
-            shared = run_case(name, files, cluster.scheduler_address)
+            shared = run_case(name, files, cluster.scheduler_address, times=4)
             one, two = np.array(alone["learnt"]), np.array(shared["learnt"])
             off = float(np.max(np.abs(one - two) / np.max(np.abs(one))))
             title = f"{name}, {ROWS:,} rows, two workers of Dask"
