@@ -368,3 +368,32 @@ def test_a_source_without_rows(tmp_path):
     pd.DataFrame({"a": [1.0, 2.0], "y": [np.nan, np.nan]}).to_parquet(path)
     with pytest.raises(InputError, match="no rows to judge"):
         cross_validate(LeastSquares(), scale.source(str(path), "y"))
+
+
+def test_several_estimators_are_for_nested_cv():
+    for several in ({"a": Ridge()}, [Ridge()]):
+        with pytest.raises(InputError, match=r"several side by side are judged by nested_cv"):
+            cross_validate(several, source())
+    with pytest.raises(InputError, match="One estimator is judged at a time"):
+        nested_cv([Ridge()], source())
+
+
+def test_a_method_that_a_source_does_not_allow_stops_no_other():
+    models = {"ridge": Ridge(), "neighbors": NearestNeighborsRegressor()}
+    found = nested_cv(models, source(), outer=3, random_state=0)
+    assert list(found.results) == ["ridge"]
+    assert "needs all rows in memory" in found.failures["neighbors"]
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        ("mae", "Did you mean 'absolute_error'"),
+        ("accuracy", "Did you mean 'zero_one'"),
+        ("r2", r"no mean of losses of rows; bottega.compare\(measure='r2'\)"),
+    ],
+)
+def test_losses_that_others_call_differently_are_named(loss, message):
+    model, y = (LinearDiscriminant(), LABEL) if loss == "accuracy" else (Ridge(), Y)
+    with pytest.raises(ParameterError, match=message):
+        cross_validate(model, X, y, loss=loss)

@@ -89,8 +89,28 @@ LOSSES: dict[str, Loss] = {
 
 _BY_NAME: dict[str, Loss] = {**LOSSES, POISSON.name: POISSON}  # predictions above 0 only
 
+# What others call them, and measures that are no mean over rows.
+_OTHER_NAMES = {
+    "mae": "absolute_error",
+    "mse": "squared_error",
+    "neg_mean_squared_error": "squared_error",
+    "neg_mean_absolute_error": "absolute_error",
+    "neg_log_loss": "log_loss",
+    "accuracy": "zero_one",
+    "misclassification": "zero_one",
+}
+_MEASURES = ("rmse", "r2", "auc", "f1", "balanced_accuracy")
+
 # What rows are judged by, for the tasks that have responses.
 ROW_LOSSES: dict[str, Loss] = {"regression": SQUARED_ERROR, "classification": ZERO_ONE}
+
+
+def _hint(given: Any, known: list[str]) -> str:
+    """Return what a loss is called here that goes by another name, or is none."""
+    if given in _MEASURES:
+        return f" {given!r} is no mean of losses of rows; bottega.compare(measure={given!r}) ranks by it."
+    own = _OTHER_NAMES.get(given) if isinstance(given, str) else None
+    return f" Did you mean {own!r}?" if own in known else did_you_mean(str(given), known)
 
 
 def get_loss(loss: Any, task: str | None = None) -> Loss:
@@ -129,7 +149,7 @@ def get_loss(loss: Any, task: str | None = None) -> Loss:
         known = [name for name, each in _BY_NAME.items() if task in (None, each.task)]
         raise ParameterError(
             f"loss={loss!r} is not known; choose one of {', '.join(known)}, or give a Loss or a "
-            "function of truth and prediction." + did_you_mean(str(loss), known)
+            "function of truth and prediction." + _hint(loss, known)
         )
     if task is not None and found.task not in (None, task):
         able = [name for name, each in _BY_NAME.items() if each.task == task]

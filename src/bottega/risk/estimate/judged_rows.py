@@ -1,5 +1,6 @@
 """The rows that an evaluation judges, and the losses of predictions for them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +29,11 @@ _IN_TIME = (
 
 def task_of(model: Any) -> str:
     """Return "classification" or "regression"."""
+    if isinstance(model, Mapping | list | tuple):
+        raise InputError(
+            "One estimator is judged at a time; several side by side are judged by "
+            "nested_cv({'a name': estimator, ...}, X, y)."
+        )
     return "classification" if is_classifier(model) else "regression"
 
 

@@ -1,6 +1,7 @@
 """Nested cross-validation: the error of a whole procedure, its tuning included."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -16,6 +17,7 @@ from bottega.risk.estimate import nested_interval
 from bottega.risk.estimate.judged_rows import JudgedRows, RowLosses, task_of
 from bottega.risk.estimate.nested_engine import (
     Control,
+    FittedProcedure,
     Judge,
     Part,
     Procedure,
@@ -164,18 +166,15 @@ def nested_cv(
         raise InputError("Give estimators of one task: all classifiers, or all regressors.")
     X, rows = read_judged(X, y, tasks.pop(), weight=sample_weight, groups=groups, time=time)
     row_losses = RowLosses(loss, rows.task, rows.classes)
-    procedures = {
-        name: procedure_for(
-            each,
-            X,
-            rows,
-            select=select,
-            inner=inner,
-            values=values,
-            loss=row_losses.loss,
-        )
-        for name, each in estimators.items()
-    }
+    how: Any = {"select": select, "inner": inner, "values": values, "loss": row_losses.loss}
+    procedures: dict[str, Procedure] = {}
+    for name, each in estimators.items():
+        try:
+            procedures[name] = procedure_for(each, X, rows, **how)
+        except BottegaError as error:  # the others can be judged all the same
+            if not several:
+                raise
+            procedures[name] = _Refused(error)
     if n_repeats is None and isinstance(outer, Integral) and rows.time is None:
         n_repeats = int(np.clip(1000 // len(rows), 1, 10))
     found = run_procedures(
@@ -184,6 +183,16 @@ def nested_cv(
         X=inputs_of_rows(X),
     )  # fmt: skip
     return found if several else found[""]
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """A procedure that these rows do not allow, among others that they do."""
+
+    error: BottegaError
+
+    def fit(self, part: Part) -> FittedProcedure:
+        raise self.error
 
 
 def run_procedures(
