@@ -390,7 +390,7 @@ def test_a_method_that_a_source_does_not_allow_stops_no_other():
     [
         ("mae", "Did you mean 'absolute_error'"),
         ("accuracy", "Did you mean 'zero_one'"),
-        ("r2", r"no mean of losses of rows; bottega.compare\(measure='r2'\)"),
+        ("r2", r"no mean over rows; bottega.compare\(measure='r2'\)"),
     ],
 )
 def test_losses_that_others_call_differently_are_named(loss, message):

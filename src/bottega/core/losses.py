@@ -108,7 +108,7 @@ ROW_LOSSES: dict[str, Loss] = {"regression": SQUARED_ERROR, "classification": ZE
 def _hint(given: Any, known: list[str]) -> str:
     """Return what a loss is called here that goes by another name, or is none."""
     if given in _MEASURES:
-        return f" {given!r} is no mean of losses of rows; bottega.compare(measure={given!r}) ranks by it."
+        return f" {given!r} is no mean over rows; bottega.compare(measure={given!r}) ranks by it."
     own = _OTHER_NAMES.get(given) if isinstance(given, str) else None
     return f" Did you mean {own!r}?" if own in known else did_you_mean(str(given), known)
 
