@@ -284,9 +284,8 @@ def _assign(
         return part
     part = parts_by_group(groups, codes, shares, rng, f"the {what}")
     absent = np.setdiff1d(codes, codes[part == 0])
-    if (
-        groups is not None and groups is table.copies
-    ):  # a class of few rows goes to the training part
+    if table.copies is not None and groups is table.copies:
+        # A class of few rows goes to the training part, which must know it.
         part[np.isin(groups, [groups[codes == code][0] for code in absent])] = 0
         return part
     if absent.size and table.classes is not None:
