@@ -292,8 +292,16 @@ def test_numbers_with_a_currency_are_read_and_noted_alike_in_a_stream(
     np.testing.assert_allclose(predicted, [float(row["predicted_price"]) for row in plain])
 
 
+def test_messages_that_differ_are_all_noted_where_there_are_no_parts(capsys):
+    told = ["Ridge: The column 'a' is constant.", "Ridge: The column 'b' is constant."]
+    with warnings_as_notes(False):
+        for message in [*told, told[0]]:
+            warnings.warn(message, UserWarning, stacklevel=1)
+    assert capsys.readouterr().err.splitlines() == [f"note: {each}" for each in told]
+
+
 def test_what_parts_of_the_rows_have_in_common_is_noted_once(capsys):
-    with warnings_as_notes(False) as said:
+    with warnings_as_notes(False, parts=True) as said:
         said.add("Known.")
         for message in (
             "Known.",

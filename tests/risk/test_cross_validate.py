@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 from bottega.core import BaselineClassifier, BaselineRegressor
 from bottega.core.errors import InputError, ParameterError
 from bottega.core.folds import make_folds
-from bottega.data import make
+from bottega.data import Table, make
 from bottega.linear import Lasso, LeastSquares, Ridge
 from bottega.neighbors import NearestNeighborsClassifier, NearestNeighborsRegressor
 from bottega.risk import certify, cross_validate, holdout, leave_one_out
@@ -268,3 +268,13 @@ def test_holdouts_that_make_no_sense_are_refused(given, message):
         holdout(LinearRegression(), LINE.X, LINE.y, **given)
     with pytest.raises(InputError, match="at least 2"):
         holdout(Ridge(), LINE.X[:1], LINE.y[:1])
+
+
+def test_copies_of_a_table_are_held_out_together():
+    """Nothing can be learnt of labels that are noise, but by a row from its copy."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(150, 3)), columns=list("abc"))
+    frame["y"] = rng.choice(["p", "q"], 150)
+    table = Table(pd.concat([frame, frame], ignore_index=True), target="y")
+    found = cross_validate(NearestNeighborsClassifier(n_neighbors=1), table, random_state=0)
+    assert found.error > 0.35  # 0.5 but for chance: 4 standard errors of 150 rows below

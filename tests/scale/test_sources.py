@@ -452,3 +452,8 @@ def test_files_that_change_while_the_first_rows_are_looked_at(tmp_path, monkeypa
     monkeypatch.setattr(Chunked, "_check_chunks", look_and_change)
     with pytest.raises(InputError, match=rf"is {change}|has {change}"):
         Ridge(alpha=1.0).fit(rows)
+
+
+def test_an_empty_list_of_files_is_told():
+    with pytest.raises(InputError, match=r"list of files .* is empty"):
+        scale.source([], target="y")

@@ -14,18 +14,22 @@ _DETAIL = re.compile(r"'[^']*'|\d[\d,.]*|\bvalues? (?:is|are)\b")  # what differ
 
 
 @contextmanager
-def warnings_as_notes(quiet: bool) -> Iterator[set[str]]:
+def warnings_as_notes(quiet: bool, *, parts: bool = False) -> Iterator[set[str]]:
     """Say what users are warned of in notes, each once, without the files of the code.
 
     What numerical libraries warn developers of is nothing that a user could act on. Messages that
-    are put into the set which the block is given have been said there. Of what parts of the rows
-    have in common the first is said.
+    are put into the set which the block is given have been said there. Where rows come in `parts`,
+    the first of messages that differ in counts and examples alone stands for all.
     """
     said: set[str] = set()
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         yield said
     told = [str(each.message) for each in warned if issubclass(each.category, UserWarning)]
+    if not parts:
+        for message in dict.fromkeys(each for each in told if each not in said):
+            say(f"note: {in_words_of_the_command_line(message)}", quiet)
+        return
     alike: dict[str, list[str]] = {}
     for message in (each for each in told if each not in said):
         column, _, rest = message.partition(":")

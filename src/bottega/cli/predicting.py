@@ -61,7 +61,7 @@ def predict(
                 handle_new_levels(saved, frame, labels, handle_unknown)
             return _predictions(saved, frame, probabilities, interval)
 
-        with shown_progress("predicting", quiet=quiet), warnings_as_notes(quiet):
+        with shown_progress("predicting", quiet=quiet), warnings_as_notes(quiet, parts=True):
             written = [*labels, *(set(ids) - set(saved.columns))]
             count = predict_to(
                 saved, data, out, ids=ids, columns=columns_of, text=written, **reading

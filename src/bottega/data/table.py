@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Table"]
 
-_FEW_COPIES = 0.01
+_FEW_COPIES = 0.01  # share of the rows up to which copies change no choice
 
 
 class Table:

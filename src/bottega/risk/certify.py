@@ -1,6 +1,5 @@
 """Certificates: the error on rows that a model has never seen, with an interval for the risk."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -269,8 +268,7 @@ def _rows(
         if y_test is not None:
             raise InputError("A locked part or a table brings its own responses: leave out y_test.")
         table = X_test.open() if isinstance(X_test, LockedPart) else X_test
-        X, rows = read_rows(table, None, task, weight=weight, groups=groups, time=time)
-        return X, replace(rows, groups=table.units)
+        return read_rows(table, None, task, weight=weight, groups=groups, time=time)
     if y_test is None:
         raise InputError("The responses of the test rows are missing: give y_test.")
     return read_rows(X_test, y_test, task, weight=weight, groups=groups, time=time)

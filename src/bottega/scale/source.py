@@ -65,6 +65,8 @@ def source(
     if isinstance(data, RowSource):
         return data
     _refuse_unknown(options)
+    if isinstance(data, list | tuple) and not data:
+        raise InputError("The list of files (or frames) is empty.")
     if not (isinstance(rows, int) and rows > 0):
         raise InputError(f"rows={rows!r} is not allowed; give an integer above 0.")
     if _is_dask(data, "to_delayed", "npartitions") and hasattr(data, "columns"):

@@ -185,7 +185,7 @@ def read_rows(
         )
     if X.y is None:
         raise InputError("The table has no target to predict; name it.")
-    return X.X, JudgedRows(X.y, task, X.weight, X.groups, X.time)
+    return X.X, JudgedRows(X.y, task, X.weight, X.units, X.time)
 
 
 class RowLosses:

@@ -7,6 +7,7 @@ another one.
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import copy_context
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial, reduce
@@ -21,7 +22,7 @@ import bottega
 from bottega.core.errors import EngineError, Unforeseen, warn_caller
 from bottega.core.parallel import one_core
 from bottega.core.parts import KeptPart, merged
-from bottega.core.progress import PARTS, is_heard, reported
+from bottega.core.progress import PARTS, is_heard, report
 from bottega.scale._engines.packing import (
     check_version,
     pack,
@@ -105,15 +106,20 @@ class DaskEngine:
         found: list[Any] = self.client.gather(futures)
         return found
 
-    def report(self, futures: list[Any]) -> None:
-        """Report the parts that are done, until all are, if anybody listens."""
+    def report(self, futures: list[Any], parts: int, size: int) -> None:
+        """Report the parts that are done, where anybody listens: each task has `size` of them."""
         if not is_heard():
             return
-        from distributed import as_completed
+        done, lock, context = 0, Lock(), copy_context()
 
-        done = as_completed(futures, loop=self.client.loop, raise_errors=False)
-        for _ in reported(PARTS, len(futures), done):
-            pass
+        def tell(count: int, _: Any) -> None:
+            nonlocal done
+            with lock:  # Dask calls it from several threads
+                done += count
+                context.run(report, PARTS, done, parts)
+
+        for start, future in zip(range(0, parts, size), futures, strict=True):
+            future.add_done_callback(partial(tell, min(size, parts - start)))
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return a future of a task of its own."""
@@ -188,15 +194,18 @@ class DaskParts:
     def map(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> list[Any]:
         """Return what a function gives for every part, in order."""
         with told_apart():
-            tasks = self._submitted(_each, function, each, self._parts_of_a_task())
-            self._engine.report(tasks)
+            size = self._parts_of_a_task()
+            tasks = self._submitted(_each, function, each, size)
+            self._engine.report(tasks, len(self._parts), size)
             found = self._engine.results(tasks)
         return list(chain.from_iterable(map(_foreseen, found)))
 
     def reduce(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> Any:
         """Return what a function gives for every part, merged in their order, a few at a time."""
         with told_apart():
-            first = level = self._submitted(_total, function, each, self._parts_of_a_task())
+            size = self._parts_of_a_task()
+            level = self._submitted(_total, function, each, size)
+            self._engine.report(level, len(self._parts), size)
             while len(level) > 1:
                 # Few are merged when all are there: a merge in between would take a worker's turn,
                 # and what is left of the groups comes last, and waits for the last task alone.
@@ -204,7 +213,6 @@ class DaskParts:
                 whole = len(level) - len(level) % size
                 groups = [(level[i : i + size],) for i in range(0, whole, size)]
                 level = [*self._engine.submit_each(_merge, groups), *level[whole:]]
-            self._engine.report(first)
             return _foreseen(self._engine.results(level)[0]) if level else None
 
     def keep(self, function: Callable[[Any], Iterable[Any]]) -> "DaskParts":
