@@ -101,7 +101,6 @@ class CheckedChunks:
         self._plain = plain is not None and names is not None and list(plain) == list(names)
         self.count: int | None = None  # of the rows that count, once they were passed over
         self._folds: dict[int, IntArray | None] = {}  # of all rows, by their number
-        self._given_parts: Sequence[Iterable[Any]] | None = None  # the parts in this process
         self._part_folds: dict[int, list[Any]] = {}  # of the parts that an engine has
         # A copy, which holds no rows: a circle of references would keep them for too long.
         self._held = None if held is None else held.then(copy(self).of)
@@ -109,22 +108,20 @@ class CheckedChunks:
     def __getstate__(self) -> dict[str, Any]:
         # How to check, and no rows.
         dealt: dict[str, Any] = {"_folds": {}, "_part_folds": {}}
-        rows: dict[str, Any] = {"chunks": (), "count": None, "_held": None, "_given_parts": None}
-        return vars(self) | rows | dealt
+        return vars(self) | {"chunks": (), "count": None, "_held": None} | dealt
 
     def of(self, chunks: Iterable[Any], part: int = 0) -> "CheckedChunks":
         """Return other chunks, such as a part of these with its number, to be checked alike."""
         found = copy(self)
-        found.chunks, found._part, found._given_parts = chunks, part, None
+        found.chunks, found._part = chunks, part
         return found
 
     def parts(self) -> "list[CheckedChunks]":
         """Return the chunks in parts that threads of this process pass over side by side."""
-        if self._given_parts is None:  # to find them may take a look at every file
-            self._given_parts = parts_side_by_side(self.chunks)
-        if len(self._given_parts) == 1:
+        parts = parts_side_by_side(self.chunks)
+        if len(parts) == 1:
             return [self]
-        return [self.of(part, number) for number, part in enumerate(self._given_parts, start=1)]
+        return [self.of(part, number) for number, part in enumerate(parts, start=1)]
 
     @property
     def told_count(self) -> int | None:
