@@ -1,8 +1,12 @@
 """Arrays that are given again are never those that somebody still holds."""
 
+import time
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
+from bottega.core import recycled
 from bottega.core.recycled import RecycledArrays
 
 
@@ -40,3 +44,42 @@ def test_few_arrays_are_kept():
     held = [arrays.take((8,)) for _ in range(20)]
     assert len({each.ctypes.data for each in held}) == 20
     assert len(arrays._kept) <= 4
+
+
+def test_threads_that_share_them_never_hold_the_same_one(monkeypatch):
+    count = recycled._references
+
+    def slow(*given):
+        found = count(*given)
+        time.sleep(0.001)  # another thread's turn, if it may
+        return found
+
+    arrays = RecycledArrays()
+    arrays.take((64,))
+    monkeypatch.setattr(recycled, "_references", slow)
+
+    def work(number):
+        for _ in range(20):
+            held = arrays.take((64,))
+            held[:] = number
+            time.sleep(0.001)
+            if not np.all(held == number):
+                return False
+            del held
+        return True
+
+    with ThreadPoolExecutor(4) as crew:
+        assert all(crew.map(work, range(4)))
+
+
+def test_large_arrays_are_not_kept():
+    arrays = RecycledArrays()
+    arrays.take((2**10, 2**11 + 1))
+    assert not arrays._kept
+
+
+def test_each_thread_has_its_own():
+    here = RecycledArrays.of_thread()
+    assert RecycledArrays.of_thread() is here
+    with ThreadPoolExecutor(1) as crew:
+        assert crew.submit(RecycledArrays.of_thread).result() is not here

@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import nullcontext
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -335,6 +336,9 @@ class Told:
     def __init__(self, part):
         self.numbers = list(part)
 
+    def __iter__(self):
+        return iter(self.numbers)
+
     def merge(self, other):
         self.numbers += other.numbers
         return self
@@ -349,11 +353,31 @@ def test_many_parts_are_few_tasks_and_keep_their_order(count, cluster, by_value)
         engine.submit_each = lambda task, args: tasks.append(len(args)) or submit(task, args)
         parts = engine.share_out(numbers)
         assert parts.reduce(Told).numbers == list(range(count))
-        assert sum(tasks) <= {1: 1, 4: 5, 20: 21, 42: 48, 300: 44}[count]
+        assert sum(tasks) <= {1: 1, 4: 5, 20: 12, 42: 15, 300: 52}[count]
         assert parts.map(lambda part, more: part[0] - more, range(count)) == [0] * count
+        assert parts.keep(Told).reduce(Told).numbers == list(range(count))
         kept = parts.keep(lambda part: (-number for number in part))
-        assert kept.reduce(Told).numbers == [-number for number in range(count)]
-        assert kept.map(list) == [[-number] for number in range(count)]
+        for expected in range(-1, 2):  # at first some are still made
+            tasks.clear()
+            found = kept.map(lambda part, more: part[0] + more, [expected] * count)
+            assert found == [expected - number for number in range(count)]
+        # Two workers with one thread each, whose tasks have eight parts at most.
+        assert sum(tasks) <= count // 8 + 2
+
+
+@pytest.mark.parametrize(
+    ("parts", "threads", "sizes"),
+    [(40, 4, [5] * 8), (18, 2, [5, 5, 4, 4]), (33, 4, [5] + [4] * 7), (3, 4, [1] * 3), (0, 1, [])],
+)
+def test_threads_of_a_worker_have_as_many_tasks(parts, threads, sizes):
+    from bottega.scale._engines.cluster import DaskParts
+
+    kept = [SimpleNamespace(key=str(number)) for number in range(parts + 1)]
+    where = {each.key: ["a"] for each in kept[:parts]} | {str(parts): []}  # one is still made
+    client = SimpleNamespace(who_has=lambda _: where, nthreads=lambda: {"a": threads})
+    groups = DaskParts(SimpleNamespace(client=client), kept, kept=True)._by_holder()
+    assert list(map(len, groups)) == [*sizes, 1]
+    assert [number for group in groups for number in group] == list(range(parts + 1))
 
 
 def test_memory_is_kept_while_a_task_runs(monkeypatch):
@@ -426,6 +450,36 @@ def test_kernels_travel_by_name():
     packed, apart = pack(lambda: draw)
     assert not apart
     assert unpack(packed, apart)() is draw
+
+
+def test_what_another_thread_uses_meanwhile_travels():
+    from bottega.scale._engines.packing import pack, unpack
+
+    class Growing:
+        """As an object with properties that are kept when they are asked for."""
+
+        def __init__(self):
+            self.first, self.times = self, 0
+
+        def __reduce_ex__(self, _):
+            return Growing, (), self.__dict__
+
+        def __setstate__(self, state):
+            self.__dict__.update(state)
+
+    class Asks:
+        def __reduce__(self):
+            owner.times += 1
+            if owner.times < 3:
+                setattr(owner, f"late{owner.times}", 1)
+            return int, ()
+
+    owner = Growing()
+    owner.asks = Asks()
+    owner.last = 2
+    found = unpack(*pack(owner))
+    assert owner.times == 3
+    assert found.last == 2
 
 
 def test_large_arrays_travel_once():
@@ -502,6 +556,27 @@ def test_a_scheduler_that_is_not_there_or_goes_away(cluster, rows, monkeypatch):
             Ridge().fit(scale.source(X, y, rows=100))
     with pytest.raises(EngineError, match="The client is closed"), scale.on(client):
         pass
+
+
+@pytest.mark.parametrize("lost", ["parts", "scheduler"])
+def test_a_scheduler_that_goes_away_between_passes(lost, folder):
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(processes=False, **options) as own, Client(own) as client, scale.on(client):
+        parts = current_engine().share_out([[1], [2]])
+        kept = parts.keep(list)
+        assert kept.map(sum) == [1, 2]
+        if lost == "parts":
+            client.cancel(kept._parts)
+        else:
+            own.close()
+            with pytest.raises(EngineError, match=r"scheduler.*has gone"):
+                Ridge().fit(scale.source(folder / "*.parquet", "y"))
+        with pytest.raises(EngineError, match=r"scheduler.*has gone"):
+            kept.map(sum)
+        with pytest.raises(EngineError, match=r"scheduler.*has gone"):
+            kept.reduce(sum)
 
 
 @pytest.mark.parametrize("where", ["memory", "processes", "cluster"])

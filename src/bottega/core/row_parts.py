@@ -11,6 +11,7 @@ from bottega.core.parts import RowSource
 
 __all__ = ["RowParts", "each_part", "share_chunks"]
 
+_HELD = 2_000_000  # rows of a part that a process surely has room for
 Step = Callable[[Iterable[Any]], Iterable[Any]]
 
 
@@ -19,7 +20,9 @@ class RowParts:
 
     The first pass over files works on one chunk after the other and keeps none: for a fit of one
     pass, memory for all rows would only take time to fill. Whoever comes a second time comes often,
-    and has the rows kept. What had to be sent, or made, is kept from the first pass on.
+    and has the rows kept. What had to be sent, or made, is kept from the first pass on. Files that
+    are one part are read again in every pass, unless they are known to have few rows: one process
+    would have to keep all of them.
 
     Parameters
     ----------
@@ -29,10 +32,19 @@ class RowParts:
         Whether a part can be read again.
     steps : sequence of callable
         What is done to the chunks of a part when it is read; each takes and returns an iterable.
+    alone : bool
+        Whether there is one part of perhaps very many rows.
     """
 
-    def __init__(self, parts: SharedParts, in_files: bool, steps: Sequence[Step] = ()) -> None:
+    def __init__(
+        self,
+        parts: SharedParts,
+        in_files: bool,
+        steps: Sequence[Step] = (),
+        alone: bool = False,
+    ) -> None:
         self._parts, self._in_files, self._steps = parts, in_files, tuple(steps)
+        self._alone = alone
         self._keeps = not in_files
         self._kept: SharedParts | None = None
 
@@ -53,12 +65,12 @@ class RowParts:
         """Return the parts with one more step between reading them and what they are used for."""
         if self._kept is not None:
             return RowParts(self._kept, False, (step,))
-        found = RowParts(self._parts, self._in_files, (*self._steps, step))
+        found = RowParts(self._parts, self._in_files, (*self._steps, step), self._alone)
         found._keeps = self._keeps
         return found
 
     def keep(self) -> None:
-        """Have the rows kept from the next pass on: another one will follow."""
+        """Have the rows kept from the next pass on, where they ever are: another one follows."""
         self._keeps = True
 
     def glance(self, function: Callable[[Iterable[Any]], Any]) -> list[Any]:
@@ -69,7 +81,7 @@ class RowParts:
         return self._parts.map(function) if self._in_files else self.map(function)
 
     def _next_pass(self, function: Callable[..., Any]) -> tuple[SharedParts, Callable[..., Any]]:
-        if not self._keeps:
+        if not self._keeps or (self._in_files and self._alone):
             self._keeps = True
             return self._parts, partial(_of_read, self._steps, function)
         if self._kept is None:
@@ -83,7 +95,9 @@ def share_chunks(engine: Engine, chunks: Iterable[Any]) -> RowParts:
     Chunks that do not know their parts are read here, and sent.
     """
     if isinstance(chunks, RowSource):
-        return RowParts(engine.share_out(chunks.parts()), chunks.in_files)
+        parts, count = chunks.parts(), chunks.told_count
+        alone = len(parts) == 1 and (count is None or count > _HELD)
+        return RowParts(engine.share_out(parts), chunks.in_files, alone=alone)
     return RowParts(engine.share_out([[chunk] for chunk in chunks]), in_files=False)
 
 

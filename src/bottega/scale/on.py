@@ -32,12 +32,13 @@ def on(where: Any, *, workers: int | None = None, security: Any = None) -> Itera
     Notes
     -----
     ``fit`` and ``fit_chunks`` of a source give each part of the rows to a worker. It reads a file
-    in the first pass without keeping it, and keeps the rows if there is a second; statistics are
-    merged as a tree. Of rows in memory `compare`, `nested_cv`, cross-validated paths, forests,
-    bagging and permutation importance send their folds and trees. The numbers are those of one
-    process, up to the order of sums. Every task has one core; what a lost worker held is computed
-    again. The cluster is the user's: it is neither started nor closed here, and must have the same
-    version of bottega and be able to read the same files.
+    in the first pass without keeping it, and keeps the rows if there is a second, unless all rows
+    are one part (a long CSV file, a database); statistics are merged as a tree. Predictions of
+    files (`predict_to`) are made in this process. Of rows in memory `compare`, `nested_cv`,
+    cross-validated paths, forests, bagging and permutation importance send their folds and trees.
+    The numbers are those of one process, up to the order of sums. Every task has one core; what a
+    lost worker held is computed again. The cluster is the user's: it is neither started nor closed
+    here, and must have the same version of bottega and be able to read the same files.
 
     Examples
     --------

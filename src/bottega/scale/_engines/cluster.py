@@ -4,8 +4,9 @@ What a task needs is in Dask's own graph, so that what a lost worker held is com
 another one.
 """
 
-from collections import OrderedDict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from contextvars import copy_context
 from copy import deepcopy
@@ -15,6 +16,7 @@ from itertools import chain
 from threading import Lock
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
 import numpy as np
 
@@ -38,9 +40,13 @@ Packed = tuple[bytes, list[str], list[Any]]  # a task, and the names and values 
 Given = tuple[Any, tuple[Any, ...]]  # a part, packed or as it is kept, and what is given with it
 
 _FAN_IN, _LAST = 8, 32  # statistics that one task of the tree merges, and that the last one may
-_TASKS, _PARTS = 16, 8  # tasks of a pass that are enough for a worker, parts that one of them reads
+_PARTS = 8  # of the rows that one task works on at most
 _PATIENCE = 10.0  # seconds after which a missing answer is looked into
 _KEPT = 2 << 30  # bytes of arrays that the cluster keeps from task to task
+_GONE = (
+    "The scheduler of the cluster has gone, or gave the work up; nothing was fitted. Start it "
+    "again and repeat the call."
+)
 _QUIET = {"distributed.admin.large-graph-warning-threshold": "1TB"}  # rows may be in the graph
 
 
@@ -52,13 +58,16 @@ class DaskEngine:
         self._lock = Lock()
         self._arrays: OrderedDict[str, tuple[Any, int]] = OrderedDict()
         self._running: set[Any] = set()
+        self._made: WeakSet[Any] = WeakSet()  # futures that somebody still holds
         self._told = False  # that there are no workers
 
     @property
     def workers(self) -> int:
-        """Threads of all workers that are there now."""
-        found = self.client.scheduler_info(n_workers=-1)["workers"].values()
-        return max(1, sum(each["nthreads"] for each in found))
+        """Threads of all workers that are there now, and one where none is."""
+        found = self.client.scheduler_info(n_workers=-1).get("workers")
+        if found is None:  # what a client says that has lost its scheduler
+            raise EngineError(_GONE)
+        return max(1, sum(each["nthreads"] for each in found.values()))
 
     def call(self, task: Callable[[], Any]) -> Any:
         """Run a task on a worker; what cannot travel runs here, with a warning."""
@@ -106,11 +115,12 @@ class DaskEngine:
         found: list[Any] = self.client.gather(futures)
         return found
 
-    def report(self, futures: list[Any], parts: int, size: int) -> None:
-        """Report the parts that are done, where anybody listens: each task has `size` of them."""
+    def report(self, futures: list[Any], groups: Sequence[Sequence[int]]) -> None:
+        """Report the parts that are done, where anybody listens: each task has a group of them."""
         if not is_heard():
             return
         done, lock, context = 0, Lock(), copy_context()
+        parts = sum(map(len, groups))
 
         def tell(count: int, _: Any) -> None:
             nonlocal done
@@ -118,8 +128,8 @@ class DaskEngine:
                 done += count
                 context.run(report, PARTS, done, parts)
 
-        for start, future in zip(range(0, parts, size), futures, strict=True):
-            future.add_done_callback(partial(tell, min(size, parts - start)))
+        for group, future in zip(groups, futures, strict=True):
+            future.add_done_callback(partial(tell, len(group)))
 
     def submit(self, function: Callable[..., Any], *args: Any) -> Any:
         """Return a future of a task of its own."""
@@ -135,9 +145,12 @@ class DaskEngine:
         keys = [f"bottega-{name}-{token}-{number}" for number in range(len(args))]
         versions = [bottega.__version__] * len(args)
         with dask.config.set(_QUIET):
-            return self.client.map(
+            futures = self.client.map(
                 function, versions, *zip(*args, strict=True), key=keys, pure=False
             )
+        with self._lock:
+            self._made.update(futures)
+        return futures
 
     def share(self, apart: dict[str, np.ndarray]) -> tuple[list[str], list[Any]]:
         """Return the names of arrays, and futures of them: each is sent once."""
@@ -158,9 +171,14 @@ class DaskEngine:
         return list(apart), futures
 
     def close(self) -> None:
-        """Let the cluster forget what was sent."""
+        """Let the cluster forget what was sent, and what it was asked for and nobody waits for.
+
+        The frames of an error that is shown, as in a notebook, hold futures that would go on.
+        """
         self.cancel()
         self._arrays.clear()
+        for future in list(self._made):
+            future.release()
 
 
 class DaskParts:
@@ -173,52 +191,84 @@ class DaskParts:
         self,
         task: Callable[..., Any],
         function: Callable[..., Any],
+        groups: Sequence[Sequence[int]],
         each: Sequence[Any] | None = None,
-        size: int = 1,
     ) -> list[Any]:
-        """Return futures of a task for every `size` parts that follow one another."""
+        """Return futures of a task for every group of parts, which are given by their numbers."""
         packed, apart = pack(function)
         work = (packed, *self._engine.share(apart))
         more = [()] * len(self._parts) if each is None else [(one,) for one in each]
         given = list(zip(self._parts, more, strict=True))
-        tasks = [(work, given[i : i + size], self._kept) for i in range(0, len(given), size)]
+        tasks = [(work, [given[i] for i in group], self._kept) for group in groups]
         found: list[Any] = self._engine.submit_each(task, tasks)
         return found
 
-    def _parts_of_a_task(self) -> int:
-        """Return how many parts one task reads: several where there are many for each worker."""
-        if self._kept or len(self._parts) < 2 * _TASKS:
-            return 1
-        return max(1, min(_PARTS, len(self._parts) // (_TASKS * self._engine.workers)))
+    def _single(self) -> list[range]:
+        return [range(i, i + 1) for i in range(len(self._parts))]
+
+    def _runs(self) -> list[range]:
+        """Return which parts one task reads: many at first, one at a time towards the end.
+
+        A task costs the scheduler and its worker a few milliseconds. Each takes its share of half
+        of what is left (guided self-scheduling), so that no worker is left waiting for long. The
+        workers that are there now decide; those that come later find fewer tasks.
+        """
+        found, start, n, workers = [], 0, len(self._parts), self._engine.workers
+        while start < n:
+            size = max(1, min(_PARTS, (n - start) // (2 * workers)))
+            found.append(range(start, start + size))
+            start += size
+        return found
+
+    def _by_holder(self) -> list[list[int]]:
+        """Return which parts one task passes over: those that one worker keeps, in few tasks.
+
+        All threads of a worker have as many tasks; a part that is still made has one of its own.
+        """
+        client, held = self._engine.client, defaultdict(list)
+        places, threads = client.who_has(self._parts), client.nthreads()
+        for i, part in enumerate(self._parts):
+            held[next(iter(places[part.key]), i)].append(i)
+        found = []
+        for place, numbers in held.items():
+            side_by_side = threads.get(place, 1)
+            count = side_by_side * -(-len(numbers) // (_PARTS * side_by_side))
+            shares = np.array_split(numbers, min(count, len(numbers)))
+            found += [share.tolist() for share in shares]
+        return sorted(found)
 
     def map(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> list[Any]:
         """Return what a function gives for every part, in order."""
         with told_apart():
-            size = self._parts_of_a_task()
-            tasks = self._submitted(_each, function, each, size)
-            self._engine.report(tasks, len(self._parts), size)
-            found = self._engine.results(tasks)
-        return list(chain.from_iterable(map(_foreseen, found)))
+            groups = self._by_holder() if self._kept else self._runs()
+            tasks = self._submitted(_each, function, groups, each)
+            self._engine.report(tasks, groups)
+            answers = map(_foreseen, self._engine.results(tasks))
+        found = dict(zip(chain.from_iterable(groups), chain.from_iterable(answers), strict=True))
+        return [found[i] for i in range(len(self._parts))]
 
     def reduce(self, function: Callable[..., Any], each: Sequence[Any] | None = None) -> Any:
         """Return what a function gives for every part, merged in their order, a few at a time."""
         with told_apart():
-            size = self._parts_of_a_task()
-            level = self._submitted(_total, function, each, size)
-            self._engine.report(level, len(self._parts), size)
+            # Sums of kept parts are merged one by one: who keeps which would change their digits.
+            groups = self._single() if self._kept else self._runs()
+            level = self._submitted(_total, function, groups, each)
+            self._engine.report(level, groups)
             while len(level) > 1:
                 # Few are merged when all are there: a merge in between would take a worker's turn,
                 # and what is left of the groups comes last, and waits for the last task alone.
                 size = len(level) if len(level) <= _LAST else _FAN_IN
                 whole = len(level) - len(level) % size
-                groups = [(level[i : i + size],) for i in range(0, whole, size)]
-                level = [*self._engine.submit_each(_merge, groups), *level[whole:]]
+                merges = [(level[i : i + size],) for i in range(0, whole, size)]
+                level = [*self._engine.submit_each(_merge, merges), *level[whole:]]
             return _foreseen(self._engine.results(level)[0]) if level else None
 
     def keep(self, function: Callable[[Any], Iterable[Any]]) -> "DaskParts":
         """Return what a function makes of every part, kept by whichever worker made it."""
         with told_apart():
-            return DaskParts(self._engine, self._submitted(_keep, function), kept=True)
+            return DaskParts(
+                self._engine, self._submitted(_keep, function, self._single()), kept=True
+            )
 
 
 @contextmanager
@@ -228,7 +278,6 @@ def told_apart() -> Iterator[None]:
     from distributed.comm import CommClosedError
 
     closed = getattr(client, "ClosedClientError", CommClosedError)  # not in older versions
-
     try:
         yield
     except KilledWorker as error:
@@ -236,11 +285,8 @@ def told_apart() -> Iterator[None]:
             f"Workers of the cluster died again and again at one task ({error}), perhaps for want "
             "of memory: give workers more memory, or the source more and smaller parts (rows=)."
         ) from error
-    except (client.FutureCancelledError, closed, CommClosedError) as error:
-        raise EngineError(
-            "The scheduler of the cluster has gone, or gave the work up; nothing was fitted. Start "
-            "it again and repeat the call."
-        ) from error
+    except (CancelledError, closed, CommClosedError) as error:
+        raise EngineError(_GONE) from error
     except ModuleNotFoundError as error:
         raise EngineError(
             f"A worker of the cluster lacks {error.name!r}: install the same packages there as "

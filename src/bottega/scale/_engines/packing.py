@@ -17,6 +17,7 @@ from bottega.scale._engines.working import working
 
 __all__ = ["check_version", "pack", "pack_or_warn", "run_packed", "unpack"]
 
+_TRIES = 20  # to write down a task while others use what is in it
 _APART = 1 << 16  # bytes from which on an array travels by itself
 
 
@@ -28,9 +29,16 @@ def pack(task: Any) -> tuple[bytes, dict[str, np.ndarray]]:
     TypeError, pickle.PicklingError
         If it holds what cannot travel, such as a lock.
     """
-    stream = io.BytesIO()
-    pickler = _Pickler(stream)
-    pickler.dump(task)
+    for left in reversed(range(_TRIES)):
+        stream = io.BytesIO()
+        pickler = _Pickler(stream)
+        try:
+            pickler.dump(task)
+            break
+        except RuntimeError as error:
+            # Another thread has asked an object in the task for a property that is kept in it.
+            if not left or "changed size during iteration" not in str(error):
+                raise
     return stream.getvalue(), pickler.apart
 
 
