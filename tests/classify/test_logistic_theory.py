@@ -187,6 +187,63 @@ def test_degrees_of_freedom_of_squares_are_those_of_a_linear_fit():
     assert model.df_ == pytest.approx(np.trace(smooth), rel=1e-6)
 
 
+@pytest.fixture(scope="module")
+def many():
+    """More than half a million numbers: a walk keeps curvatures from one penalty to the next."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(27_000, 20)) @ (np.eye(20) + 0.1 * rng.normal(size=(20, 20)))
+    y = rng.uniform(size=len(X)) < 1 / (1 + np.exp(-X @ rng.normal(size=20) / 3))
+    return X, y.astype(int), rng.uniform(0.5, 2, len(X))
+
+
+def freedom_by_hand(X, w, coef, intercept, penalty):
+    """Return the trace of (H + P)^-1 H at some coefficients, P on all but the intercept."""
+    used = np.flatnonzero(coef)
+    mean = np.average(X, axis=0, weights=w)
+    Z = (X - mean) / np.sqrt(np.average((X - mean) ** 2, axis=0, weights=w))
+    Z = np.column_stack([np.ones(len(X)), Z[:, used]])
+    p = 1 / (1 + np.exp(-(X @ coef + intercept)))
+    H = (Z * (w * p * (1 - p) / w.sum())[:, None]).T @ Z
+    return np.trace(np.linalg.solve(H + penalty * np.diag(np.arange(len(H)) > 0), H))
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"alpha": 0.1},
+        {"alpha": 0.01, "l1_ratio": 0.5},
+        {"alpha": "auto", "alphas": 8, "cv": 2, "select": "one_se"},
+        {"alpha": "auto", "alphas": 8, "cv": 2, "select": "min", "l1_ratio": 0.2},
+        {"alpha": "auto", "alphas": 8, "select": "bic"},
+    ],
+)
+def test_degrees_of_freedom_of_many_rows_are_those_of_the_fit(many, setting):
+    X, y, w = many
+    model = LogisticRegression(**setting).fit(X, y, sample_weight=w)
+    squares = model.alpha_ * (1 - model.l1_ratio_)
+    by_hand = freedom_by_hand(X, w, model.coef_[0], model.intercept_[0], squares)
+    assert model.df_ == pytest.approx(by_hand, rel=1e-9)
+    glance = model.glance()
+    assert glance["aic"][0] == pytest.approx(glance["deviance"][0] + 2 * by_hand, rel=1e-12)
+
+
+def test_a_criterion_chooses_by_the_degrees_of_freedom_of_each_fit(many):
+    X, y, w = many
+    model = LogisticRegression(alpha="auto", alphas=8, select="bic").fit(X, y, sample_weight=w)
+    assert model.df_ in model.path_.df
+    for k in (2, 4, 6):
+        alone = LogisticRegression(alpha=model.path_.values[k]).fit(X, y, sample_weight=w)
+        assert model.path_.df[k] == pytest.approx(alone.df_, rel=1e-4)
+
+
+def test_a_relaxed_fit_has_the_degrees_of_freedom_of_a_fit_without_a_penalty():
+    X, y = draw(5, 150, 6, 2)
+    relaxed = LogisticRegression(alpha=0.1, l1_ratio=0.5, relax=True).fit(X, y)
+    used = np.flatnonzero(relaxed.coef_[0])
+    assert 0 < len(used) < 6
+    assert relaxed.df_ == LogisticRegression(C=np.inf).fit(X[:, used], y).df_ == 1 + len(used)
+
+
 def test_a_warm_start_starts_where_the_last_fit_ended():
     X, y = draw(7, 300, 3, 3)
     model = LogisticRegression(warm_start=True).fit(X, y)

@@ -119,7 +119,9 @@ class LogisticRegression(LogisticEstimator):
         Degrees of freedom: an intercept per class but the first, and the coefficients that are not
         zero, each as far as squares in the penalty leave it.
     path_ : Path
-        The whole curve, where the penalty was picked.
+        The whole curve, where the penalty was picked. In tables of more than half a million numbers
+        its degrees of freedom may be some percent off, unless a criterion picks by them; `df_` is
+        exact.
     gap_path_ : ndarray
         Relative duality gap at each penalty of `path_`.
     dual_gap_ : float

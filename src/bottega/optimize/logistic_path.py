@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from bottega.optimize.proximal_newton import LogisticProblem
 from bottega.optimize.quadratic_model import QuadraticModel
 from bottega.optimize.quasi_newton import minimise_smooth
 
-__all__ = ["NEWTON", "LogisticSolution", "Stop", "walk"]
+__all__ = ["NEWTON", "Freedom", "LogisticSolution", "Stop", "walk"]
+
+Freedom = Literal["each", "near", "last"]
 
 # What is left to gain, against the duality gap wanted, when that is first computed; without
 # absolute values in the penalty a step or two more give most digits, in small problems all, but in
@@ -51,7 +53,7 @@ class LogisticSolution:
     deviance: FloatArray  # twice the (weighted) mean negative log-likelihood
     gap: FloatArray  # against the mean negative log-likelihood without inputs
     n_iter: IntArray  # Newton steps
-    df: FloatArray  # of the coefficients; NaN where they are too many to tell
+    df: FloatArray  # of the coefficients; NaN where they are too many to tell, or not computed
     stops: Sequence[Stop] = ()
 
 
@@ -64,7 +66,7 @@ def walk(
     start: Any = None,
     lead: Sequence[Stop] = (),
     keep: bool = False,
-    df: bool = False,
+    df: Freedom | None = None,
     relax: bool = False,
     ends: bool = False,
     fine: bool = True,
@@ -88,8 +90,9 @@ def walk(
         Another problem on nearly the same rows, at the same penalties.
     keep : bool
         Whether to keep the stops, for folds that follow.
-    df : bool
-        Whether to compute degrees of freedom.
+    df : {"each", "near", "last"}, optional
+        Whether to compute degrees of freedom: at each penalty; in large tables by a curvature near,
+        which may be some percent off and costs next to nothing; or at the last penalty alone.
     relax : bool
         Whether to fit the coefficients that are not zero again, without a penalty.
     ends : bool
@@ -138,8 +141,10 @@ def walk(
         if shares is not None and problem.refreshed:
             follows = problem.W is not shares.W
         deviance[k] = 2 * problem.point.nll
-        if df:
-            freedom[k] = np.nan if problem.solver == "lbfgs" else problem.freedom(alpha)
+        if df is None or (df == "last" and k < count - 1) or problem.solver == "lbfgs":
+            freedom[k] = np.nan
+        else:  # what a relaxed fit returns has no penalty
+            freedom[k] = problem.freedom(0.0 if relax else alpha, near=df == "near")
         if keep:
             there = problem.B * problem.inverse, problem.b0.copy()
             stops.append(Stop(*there, problem.shared_model(_SHARED)))

@@ -33,7 +33,7 @@ _NOISE = 1e-13
 _SMALL = 2**17
 # Its steps, before exact ones are taken: those by coordinates are not, where there are ties.
 _TRIED = 12
-# Numbers of a large table: there degrees of freedom are by a curvature that is there.
+# Numbers of a large table: there degrees of freedom along a path are by a curvature that is there.
 _LARGE = 2**19
 # The share of absolute values below which the grid of penalties no longer starts higher.
 _LEAST_RATIO = 1e-3
@@ -382,15 +382,15 @@ class LogisticProblem:
             last = size
         return max_iter
 
-    def freedom(self, alpha: float) -> float:
+    def freedom(self, alpha: float, *, near: bool = False) -> float:
         """Return the degrees of freedom of the coefficients.
 
         They are the number of those that are not zero, each counting as much as the squares in the
-        penalty leave of it: by the curvature here, or in large tables by one near.
+        penalty leave of it: by the curvature here, or with `near` in large tables by one near.
         """
         if self.l1_ratio == 1 or alpha == 0:
             return float(np.count_nonzero(self.B))
-        if self.model is None or not self.is_large:
+        if self.model is None or not (self._new or (near and self.is_large)):
             self._approximate()
         assert self.model is not None
         used = np.flatnonzero(self.B[:, self.W].ravel())

@@ -12,7 +12,7 @@ from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.coordinate_columns import InputColumns, columns_of
-from bottega.optimize.logistic_path import NEWTON, LogisticSolution, Stop, walk
+from bottega.optimize.logistic_path import NEWTON, Freedom, LogisticSolution, Stop, walk
 from bottega.optimize.multinomial import MemoryRows
 from bottega.optimize.proximal_newton import LogisticProblem
 
@@ -109,13 +109,21 @@ class LikelihoodWork(ABC):
         return self.whole(descent).problem.alpha_max()
 
     def path(
-        self, descent: LogisticDescent, alphas: FloatArray, ends: bool = False
+        self,
+        descent: LogisticDescent,
+        alphas: FloatArray,
+        ends: bool = False,
+        df: Freedom = "near",
     ) -> LogisticSolution:
-        """Return the fits at `alphas`, descending; with `ends` those that change something."""
+        """Return the fits at `alphas`, descending; with `ends` those that change something.
+
+        Exact degrees of freedom at each of them (``df="each"``) take up to twice as long as the
+        fits to a large table do.
+        """
         walked = self._walked.get(descent)
         if walked is None or not np.array_equal(walked[0].alphas, alphas):
             prepared = self.whole(descent)
-            options: Any = {"keep": True, "df": True, "relax": descent.relax, "ends": ends}
+            options: Any = {"keep": True, "df": df, "relax": descent.relax, "ends": ends}
             with prepared.problem.rows.working():
                 found = walk(prepared.problem, alphas, descent.tol, descent.max_iter, **options)
             walked = prepared.original(found), found.stops
@@ -127,7 +135,8 @@ class LikelihoodWork(ABC):
         walked = self._walked.get(descent)
         if walked is not None and alpha in walked[0].alphas:
             self.solver = self.whole(descent).problem.solver
-            return _one(walked[0], int(np.flatnonzero(walked[0].alphas == alpha)[0]))
+            k = int(np.flatnonzero(walked[0].alphas == alpha)[0])
+            return replace(_one(walked[0], k), df=self._freedom(descent, walked, k))
         prepared, most = self.alone(descent, alpha)
         problem = prepared.problem
         alphas, near = np.array([alpha]), None
@@ -138,10 +147,21 @@ class LikelihoodWork(ABC):
                 alphas = _ladder(problem.alpha_max(), alpha)
             else:
                 near = _near(problem, alpha)
-            options: Any = {"start": near, "df": True, "relax": descent.relax, "newton": most}
+            options: Any = {"start": near, "df": "last", "relax": descent.relax, "newton": most}
             found = walk(problem, alphas, descent.tol, descent.max_iter, **options)
         self.solver = problem.solver
         return _one(prepared.original(found), -1)
+
+    def _freedom(
+        self, descent: LogisticDescent, walked: tuple[LogisticSolution, Sequence[Stop]], k: int
+    ) -> FloatArray:
+        """Return the exact degrees of freedom of a fit of a path."""
+        (found, stops), problem = walked, self.whole(descent).problem
+        if descent.relax or not problem.is_large or np.isnan(found.df[k]):
+            return found.df[[k]]
+        with problem.rows.working():
+            problem.move(problem.own(stops[k].B), stops[k].b0.copy())
+            return np.array([problem.freedom(float(found.alphas[k]))])
 
     def without(
         self, descent: LogisticDescent, alphas: FloatArray, part: Any, tol: float
