@@ -17,7 +17,6 @@ from bottega.core.errors import ConvergenceWarning, InputError, ParameterError
 from bottega.optimize import (
     Delays,
     WorkerError,
-    amdahl,
     distributed_descent,
     simulated_cluster,
     worker_scaling,
@@ -26,6 +25,7 @@ from bottega.optimize._distributed.crew import WorkerCrew
 from bottega.optimize._distributed.losses import LOSSES, task_of
 from bottega.optimize._distributed.schemes import split
 from bottega.optimize._distributed.worker import WorkerPart
+from bottega.optimize.distributed_minimum import bound_of_serial_share
 
 
 @pytest.fixture(scope="module")
@@ -85,10 +85,10 @@ def test_gradients_and_splits(loss, data):
     np.testing.assert_allclose(sum(g for _, g in parts), whole[1], rtol=1e-11, atol=1e-11)
 
 
-def test_amdahl():
-    assert amdahl(0.0, 8) == 8
-    assert amdahl(1.0, 8) == 1
-    assert amdahl(0.05, 10**9) == pytest.approx(20)
+def test_the_bound_of_a_serial_share():
+    assert bound_of_serial_share(0.0, 8) == 8
+    assert bound_of_serial_share(1.0, 8) == 1
+    assert bound_of_serial_share(0.05, 10**9) == pytest.approx(20)
 
 
 # ---- real processes ------------------------------------------------------------------------------
@@ -268,7 +268,7 @@ def test_the_table_of_scaling(data):
     found = worker_scaling(X, y, loss="squared", n_workers=(2,), steps=5)
     assert found.n_workers.tolist() == [1, 2]
     assert found.speed_up[0] == 1
-    assert found.bound[1] == pytest.approx(amdahl(found.serial_share, 2))
+    assert found.bound[1] == pytest.approx(bound_of_serial_share(found.serial_share, 2))
     assert found.to_frame()["workers"].tolist() == [1, 2]
     assert found.plot().to_dict()["title"]["text"].startswith("Speed-up")
     assert pickle.loads(pickle.dumps(found)).serial_share == found.serial_share

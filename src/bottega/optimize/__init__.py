@@ -23,7 +23,7 @@ from bottega.optimize.convexity import Convexity, ConvexityCheck, Piece, Reason,
 from bottega.optimize.coordinate_descent import coordinate_descent
 from bottega.optimize.curvature_bounds import CurvatureBounds, curvature_bounds
 from bottega.optimize.distributed import WorkerError, distributed_descent
-from bottega.optimize.distributed_minimum import DistributedMinimum, amdahl
+from bottega.optimize.distributed_minimum import DistributedMinimum
 from bottega.optimize.em import Ascent, em
 from bottega.optimize.extrapolation import Extrapolation
 from bottega.optimize.frank_wolfe import frank_wolfe
@@ -100,7 +100,6 @@ __all__ = [
     "WorkerScaling",
     "adagrad",
     "adam",
-    "amdahl",
     "bisection",
     "box_penalty",
     "check_gradient",

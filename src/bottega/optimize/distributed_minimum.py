@@ -10,10 +10,10 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.optimize.minimum import Minimum
 
-__all__ = ["DistributedMinimum", "amdahl"]
+__all__ = ["DistributedMinimum"]
 
 
-def amdahl(serial_share: float, n_workers: int) -> float:
+def bound_of_serial_share(serial_share: float, n_workers: int) -> float:
     r"""Return Amdahl's bound on the speed-up, :math:`1 / (s + (1 - s) / p)`.
 
     Parameters
@@ -25,7 +25,7 @@ def amdahl(serial_share: float, n_workers: int) -> float:
 
     Examples
     --------
-    >>> amdahl(0.0, 4), round(amdahl(0.1, 4), 4)
+    >>> bound_of_serial_share(0.0, 4), round(bound_of_serial_share(0.1, 4), 4)
     (4.0, 3.0769)
     """
     return 1 / (serial_share + (1 - serial_share) / n_workers)
@@ -95,7 +95,7 @@ class DistributedMinimum(Minimum):
         """Amdahl's bound on the speed-up with this serial share."""
         if self.staleness is not None:
             return float(self.n_workers)
-        return amdahl(self.serial_share, self.n_workers)
+        return bound_of_serial_share(self.serial_share, self.n_workers)
 
     def to_frame(self, like: Any = None) -> Any:
         """Return the trace as a data frame, one row per point.

@@ -14,7 +14,7 @@ from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize._distributed.losses import task_of
 from bottega.optimize._distributed.schemes import SharingSettings, run_scheme
-from bottega.optimize.distributed_minimum import amdahl
+from bottega.optimize.distributed_minimum import bound_of_serial_share
 
 __all__ = ["WorkerScaling", "worker_scaling"]
 
@@ -49,7 +49,7 @@ class WorkerScaling(Shown):
     @property
     def bound(self) -> FloatArray:
         """Amdahl's bound on the speed-up."""
-        return np.array([amdahl(self.serial_share, int(p)) for p in self.n_workers])
+        return np.array([bound_of_serial_share(self.serial_share, int(p)) for p in self.n_workers])
 
     def _columns(self) -> dict[str, Any]:
         return {

@@ -12,7 +12,6 @@ from bottega.core.frames import make_frame
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
-from bottega.optimize.distributed_minimum import amdahl as bound_of_serial_share
 
 __all__ = ["SpeedUp", "amdahl", "speedup_report"]
 
@@ -36,7 +35,7 @@ def amdahl(f: float, k: int) -> float:
     """
     if not 0 <= f <= 1 or k < 1:
         raise ParameterError(f"amdahl({f!r}, {k!r}): f is a share of the work, k a number from 1.")
-    return bound_of_serial_share(1 - f, k)
+    return 1 / (f / k + 1 - f)
 
 
 @stored
