@@ -1,5 +1,7 @@
 """Columns that Parquet files store as they are are read as Arrow reads them, or not at all."""
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -212,15 +214,20 @@ def folder(tmp_path, files=2, n=3_000):
 def test_files_that_are_cut_short_or_overwritten(tmp_path):
     rows = scale.source(folder(tmp_path), "y")
     path = tmp_path / "1.parquet"
-    whole = path.read_bytes()
+    whole, then = path.read_bytes(), path.stat().st_mtime_ns
+
+    def damage(content):
+        path.write_bytes(content)
+        os.utime(path, ns=(then, then))  # as if it had not been written again
+
     for damaged in (whole[:-1_000], whole[: len(whole) // 2], b"", bytes(len(whole))):
-        path.write_bytes(damaged)
+        damage(damaged)
         with pytest.raises(InputError):
             LeastSquares().fit(rows)
-    path.write_bytes(whole)
+    damage(whole)
     np.testing.assert_allclose(LeastSquares().fit(rows).coef_, [1, -2, 0], atol=1e-10)
     middle = len(whole) // 2
-    path.write_bytes(whole[:middle] + bytes(20_000) + whole[middle + 20_000 :])
+    damage(whole[:middle] + bytes(20_000) + whole[middle + 20_000 :])
     with pytest.raises(InputError):  # the footer is there, but not all of the pages
         LeastSquares().fit(rows)
 

@@ -89,7 +89,9 @@ def test_noise_and_density_do_not_depend_on_the_chunks():
                 whole = ProbabilisticPCA(k).fit(X)
                 parts = ProbabilisticPCA(k).fit(source(X, rows=77))
             assert parts.noise_variance_ == pytest.approx(whole.noise_variance_, rel=1e-12)
-            assert_allclose(parts.score_samples(X), whole.score_samples(X), rtol=1e-12)
+            # Half of squared distances in units of the noise, whose variance has 12 digits: of the
+            # rows farthest out, where they are tens, one digit less is left.
+            assert_allclose(parts.score_samples(X), whole.score_samples(X), rtol=1e-11)
             assert whole.score_samples(X).sum() == pytest.approx(whole.log_likelihood_, rel=1e-12)
 
 

@@ -1,5 +1,7 @@
 """Rows wherever they are: the same fit, encoded from what all of them hold."""
 
+import os
+import pickle
 from functools import partial
 
 import duckdb
@@ -457,3 +459,104 @@ def test_files_that_change_while_the_first_rows_are_looked_at(tmp_path, monkeypa
 def test_an_empty_list_of_files_is_told():
     with pytest.raises(InputError, match=r"list of files .* is empty"):
         scale.source([], target="y")
+
+
+@pytest.mark.parametrize("kind", ["plain", "encoded", "csv"])
+def test_a_file_of_the_same_size_written_meanwhile_is_refused(kind, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(100, 1000, (60, 3)) / 1.0, columns=["a", "b", "y"])
+    frame["c"] = rng.choice(["u", "v"], 60)
+    frame = frame if kind == "encoded" else frame.drop(columns="c")
+
+    def write(path, rows):
+        if kind == "csv":
+            rows.to_csv(path, index=False)
+        else:
+            rows.to_parquet(path, compression="none")
+
+    path = tmp_path / "rows.csv" if kind == "csv" else tmp_path / "rows.parquet"
+    write(path, frame)
+    size = path.stat().st_size
+    rows = scale.source(path, "y")
+    here = LeastSquares().fit(rows).coef_
+    travelled = pickle.loads(pickle.dumps(rows))
+    write(path, frame.assign(a=frame["a"].sample(frac=1, random_state=0).to_numpy()))
+    os.utime(path, ns=(1, 1))
+    assert path.stat().st_size == size
+    with pytest.raises(InputError, match="was written again"):
+        LeastSquares().fit(rows)
+    # Elsewhere there may be a copy of the file, which was written at another time.
+    assert not np.allclose(LeastSquares().fit(travelled).coef_, here)
+    path.unlink()
+    with pytest.raises(InputError, match="is gone"):
+        LeastSquares().fit(rows)
+
+
+@pytest.mark.parametrize("stored", ["files", "frame", "gaps"])
+def test_labels_that_are_whole_numbers_stay_such(stored, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(90, 2)), columns=["a", "b"])
+    frame["k"] = np.arange(90) % 3
+    if stored == "gaps":
+        frame["k"] = frame["k"].astype("Int64")
+        frame.loc[4, "k"] = pd.NA
+    frame[:40].to_parquet(tmp_path / "0.parquet")
+    frame[40:].to_parquet(tmp_path / "1.parquet")
+    rows = scale.source(frame if stored == "frame" else tmp_path, "k", rows=30)
+    model = LinearDiscriminant().fit(rows)
+    assert model.classes_.tolist() == [0, 1, 2]
+    if stored != "gaps":
+        assert model.classes_.dtype.kind == "i"
+        assert rows.pipeline(model).predict(frame).dtype.kind == "i"
+
+
+def test_a_column_in_another_unit_is_told():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(50, 3)), columns=["a", "b", "y"])
+    frame["a"] *= 1e-200
+    with pytest.warns(DataWarning, match=r"Column 'a' is taken in units of .*pipeline"):
+        rows = scale.source(frame, "y")
+    assert [each.code for each in rows.warnings] == ["unit"]
+    model = LeastSquares().fit(rows)
+    right = LeastSquares().fit(frame[["a", "b"]].to_numpy() * [1e200, 1.0], frame["y"])
+    expected = right.predict(frame[["a", "b"]].to_numpy() * [1e200, 1.0])
+    np.testing.assert_allclose(rows.pipeline(model).predict(frame), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["run[1]/p.parquet", "p*.parquet", "p?.csv"])
+def test_a_condition_on_files_with_signs_of_patterns_in_their_names(name, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=["a", "b", "y"])
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    frame.to_csv(path, index=False) if name.endswith("csv") else frame.to_parquet(path)
+    found = LeastSquares().fit(scale.source(path, "y", where="a > 0")).coef_
+    some = frame[frame["a"] > 0]
+    np.testing.assert_allclose(found, LeastSquares().fit(some[["a", "b"]], some["y"]).coef_)
+
+
+def test_lists_in_one_file_and_numbers_in_another(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 4.0], "y": [1.0, 2.0, 3.0]})
+    frame.to_parquet(tmp_path / "0.parquet")
+    frame.assign(a=[[1.0], [2.0], [4.0]]).to_parquet(tmp_path / "1.parquet")
+    with pytest.raises(InputError, match=r"'a' as DOUBLE\[\].*write both with the same type"):
+        scale.source(tmp_path, "y")
+
+
+@pytest.mark.parametrize("stored", ["files", "frame"])
+def test_small_whole_numbers_are_responses_without_overflow(stored, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    frame["y"] = np.clip(60 + 30 * frame["a"], -120, 120).round().astype("int8")
+    frame.to_parquet(tmp_path / "0.parquet")
+    rows = scale.source(frame if stored == "frame" else tmp_path, "y", rows=50)
+    inputs = frame[["a", "b"]]
+    for model in (LeastSquares(), TreeRegressor(max_depth=3, thresholds="binned")):
+        score = scale.score(model.fit(rows), rows)
+        whole = model.fit(inputs, frame["y"].astype(float))
+        assert score == pytest.approx(whole.score(inputs, frame["y"].astype(float)), rel=1e-9)
+
+
+@pytest.mark.parametrize("data", [42, iter([]), object()])
+def test_what_holds_no_rows_is_refused(data):
+    with pytest.raises(InputError, match="neither files nor a table"):
+        scale.source(data, "y")

@@ -29,7 +29,7 @@ from bottega.core.errors import InputError, ParameterError
 from bottega.core.frames import backend_of, is_frame, make_frame
 from bottega.core.parallel import at_most
 from bottega.core.params import Parameter, check_params
-from bottega.core.parts import RowSource
+from bottega.core.parts import RowSource, refuse_source
 from bottega.core.rows import Rows, check_weight
 from bottega.core.validate import (
     check_response,
@@ -248,6 +248,7 @@ class Estimator(BaseEstimator):
     def _check_new(self, X: Any) -> Any:
         """Return the inputs of rows to predict, checked; refused before a fit."""
         check_is_fitted(self)
+        refuse_source(X)
         refuse_masked(X=X)
         refuse_doubled_names(X)
         without_y = None if get_tags(self).target_tags.required else type(self).__name__

@@ -22,6 +22,7 @@ __all__ = [
     "of_blocks",
     "parts_side_by_side",
     "refuse_other_count",
+    "refuse_source",
 ]
 
 
@@ -72,6 +73,10 @@ class RowSource(Iterable[Any]):
     def __iter__(self) -> Iterator[Any]:
         """Start a pass over the chunks."""
 
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        """Refuse to be an array: whoever wants one would hold all rows in memory."""
+        refuse_source(self)
+
     def at_first_sight(self) -> Iterable[Any]:
         """Return the chunks without learning from all rows beforehand, where that may do.
 
@@ -111,6 +116,17 @@ class KeptPart(list[Any]):
 
     def __reduce__(self) -> Any:
         return KeptPart, (list(self),)
+
+
+def refuse_source(X: Any) -> None:
+    """Raise where rows of a source are given for rows in memory."""
+    if isinstance(X, RowSource):
+        raise InputError(
+            "A source is read in chunks, and this wants its rows in memory. For sources there are "
+            "fit(source), bottega.scale.score(model, source), bottega.scale.predict_to(model, "
+            "files, folder) and bottega.risk.cross_validate(model, source); source.sample(100_000) "
+            "draws rows as a frame."
+        )
 
 
 def at_first_sight(chunks: Iterable[Any]) -> Iterable[Any]:

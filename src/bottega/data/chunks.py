@@ -5,6 +5,7 @@ from copy import copy, deepcopy
 from typing import Any
 
 import narwhals.stable.v2 as nw
+import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -211,9 +212,26 @@ class EncodedChunks(RowSource):
         encoder.set_params(kinds=self._kinds, decimal=learner.decimal, day_first=self._day_first)
         frames = _FeatureFrames(self)
         if learner.numbers is None:
-            self._learned = encoder.fit_chunks(frames)
+            encoder.fit_chunks(frames)
         else:
-            self._learned = encoder.fit_numbers(list(self._kinds), learner.numbers, frames)
+            encoder.fit_numbers(list(self._kinds), learner.numbers, frames)
+        self._learned = encoder
+        if not encoder.standardize:
+            self._tell_units(encoder)
+
+    def _tell_units(self, encoder: Encoder) -> None:
+        """Warn of columns that have been brought to another unit: a model of them is in it."""
+        names = encoder.get_feature_names_out()
+        for j in np.flatnonzero(encoder.scale_ != 1):
+            finding = Finding(
+                "unit",
+                str(names[j]),
+                f"Column {str(names[j])!r} is taken in units of {encoder.scale_[j]:.3g}, since "
+                "squares of its values would be lost: a model of these rows predicts others "
+                "through source.pipeline(model), not by itself.",
+            )
+            self._warnings = (*self._warnings, finding)
+            warn_caller(finding.message, DataWarning)
 
     @property
     def kinds(self) -> dict[str, str]:
@@ -301,7 +319,7 @@ class EncodedChunks(RowSource):
         """Return the chunks in parts that other processes can read, encoded as they are here."""
         self._learn()
         found = []
-        for source in self._source.parts():
+        for source in self._source.parts(self._text):
             part = copy(self)
             part._source = source
             found.append(part)
@@ -395,9 +413,10 @@ class EncodedChunks(RowSource):
         if self._roles.target is None:
             return None
         series = frame[self._roles.target]
-        if convert.storage(series) in ("integer", "number"):
-            return convert.numbers(series)
-        return class_labels(series)
+        kind = convert.storage(series)
+        if kind == "integer":  # which may be labels, and are those of the column then
+            return series.to_numpy()
+        return convert.numbers(series) if kind == "number" else class_labels(series)
 
     def _weight(self, frame: Frame) -> Any:
         name = self._roles.weight

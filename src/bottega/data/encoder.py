@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.frames import default_names
+from bottega.core.parts import refuse_source
 from bottega.core.stored import stored
 from bottega.data import convert
 from bottega.data._encode.dates import part_names
@@ -195,6 +196,7 @@ class Encoder(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Encode the columns of `X` that `fit` has seen."""
         check_is_fitted(self)
+        refuse_source(X)
         frame = convert.frame_or_none(X)
         if frame is None:
             return self._encode(self._read_array(X, reset=False), [], None)

@@ -23,7 +23,7 @@ class Finding:
         proposed); ``"id"``, ``"constant"``, ``"empty"``, ``"levels"``, ``"date_format"``,
         ``"unusable"`` (columns left out); ``"text"`` (used, or left out); ``"date"``, ``"mixed"``,
         ``"number_format"``, ``"number_as_text"``, ``"rare_levels"``, ``"precision"``,
-        ``"infinite"``, ``"far"`` (how columns are read, and what they hold);
+        ``"infinite"``, ``"far"``, ``"unit"`` (how columns are read, and what they hold);
         ``"copies"`` (rows equal others, and are kept together), ``"copies_apart"`` (they are not);
         ``"drawn"`` (some rows of a source are in memory), ``"missing_target"``, ``"few_rows"``,
         ``"wide"`` (more inputs than rows), ``"imbalance"``, ``"rare_class"``,

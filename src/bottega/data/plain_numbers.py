@@ -124,7 +124,7 @@ class PlainNumbers(RowSource):
         return made_ahead(self._blocks())
 
     def _blocks(self) -> Iterator[tuple[Any, Any, Any]]:
-        types, arrays = self._types(self._columns), RecycledArrays()
+        types, arrays = self._types(self._columns), RecycledArrays.of_thread()
         roles = self._columns[len(self.names) :]
         for file in _parquet_files(self.source):
             with (
@@ -218,7 +218,7 @@ class PlainNumbers(RowSource):
             y: Any = CodedLabels(codes, labels) if len(labels) else codes
             absent = found.is_null().to_numpy(zero_copy_only=False)
         else:
-            y = _numbers(found)
+            y = _numbers(found) if getattr(found, "null_count", 1) else _as_stored(found)
             absent = np.isnan(y)
         return y, w, ~absent if absent.any() else None
 
@@ -249,6 +249,12 @@ def _is_plain(name: str, types: Types, said: NumberFooter) -> bool:
         return False
     whole = "int" in types[name]
     return not (whole and is_key(name, said.rows, int(said.low), int(said.high)))
+
+
+def _as_stored(column: Any) -> np.ndarray:
+    """Return a column without gaps: whole numbers, which may be labels, stay such."""
+    found = column.to_numpy(zero_copy_only=False)
+    return found if found.dtype.kind in "iu" else _numbers(column)
 
 
 def _numbers(column: Any) -> np.ndarray:

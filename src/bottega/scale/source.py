@@ -83,6 +83,11 @@ def source(
         return chunks(data, target=target, weight=weight, rows=rows, **options)
     _refuse(options)
     X = np.asarray(data)
+    if X.ndim == 0:
+        raise InputError(
+            f"Rows are of type {type(data).__name__}, which is neither files nor a table: give "
+            "files, a data frame or a list of them, an array, an Arrow dataset or what Dask has."
+        )
     y, w = (None if each is None else np.asarray(each) for each in (target, weight))
     for name, values in (("target", y), ("weight", w)):
         if values is not None and (values.ndim == 0 or len(values) != len(X)):

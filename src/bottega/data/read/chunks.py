@@ -1,6 +1,6 @@
 """Read rows chunk by chunk, in their order, without holding them all: files and queries."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from bottega.core.errors import InputError, require
@@ -9,6 +9,7 @@ from bottega.data import convert
 from bottega.data.read.batches import batches, plain_types
 from bottega.data.read.duck import WantedRows, fetch_pieces, open_query
 from bottega.data.read.files import find_files, frame_or_path, kind_of
+from bottega.data.read.layout import TextLayout
 
 __all__ = ["is_query", "read_chunks"]
 
@@ -26,6 +27,8 @@ def read_chunks(
     where: str | None = None,
     span: tuple[int, int] | None = None,
     errors: str = "strict",
+    layout: TextLayout | None = None,
+    on_layout: Callable[[TextLayout | None], None] | None = None,
 ) -> Iterator[Any]:
     """Yield the rows of a file, a query or a frame as frames of about `rows` rows each.
 
@@ -55,6 +58,11 @@ def read_chunks(
         For one Parquet file: the numbers of the first row to read and of the one after the last.
     errors : {"strict", "replace"}
         Whether bytes of a CSV file that are not of its encoding are refused, or replaced by a sign.
+    layout : TextLayout, optional
+        For one of several text files: how all of them are written, in the place of `decimal` and
+        `text`.
+    on_layout : callable, optional
+        For several text files: called with their layout, or None, before their first chunk.
 
     Yields
     ------
@@ -77,15 +85,23 @@ def read_chunks(
     if frame is None:
         # The names of a text file's columns are those of its header, which DuckDB may change.
         files = find_files(path)
-        named = kind_of(files) in ("csv", "tsv")
+        named = kind_of(files) in ("csv", "tsv") and layout is None
+        if layout is not None and columns is None:
+            columns = list(layout.types)
         if kind_of(files) == "parquet" and where is None and not (table or query):
             types = plain_types(files, columns)
             if types is not None:
                 yield from batches(files, types, rows, span)
                 return
         wanted = WantedRows(None if columns is None or named else tuple(columns), where, span)
-        with open_query(path, table, query, encoding, set(text), decimal, wanted, errors) as result:
+        how = (encoding, set(text), decimal, wanted, errors, layout)
+        with open_query(path, table, query, *how) as result:
+            if on_layout is not None:
+                on_layout(result.layout)
             for piece in result.pieces(rows):
+                if layout is not None:
+                    assert columns is not None
+                    piece.columns = list(columns)  # the file may write them in another case
                 yield piece[list(columns)] if columns is not None and named else piece
         return
     if where is not None:

@@ -1,4 +1,4 @@
-"""Data files and databases through DuckDB: the one place that knows it."""
+"""Data files and databases through DuckDB: with `scan`, the one place that knows it."""
 
 import os
 import re
@@ -17,6 +17,8 @@ from bottega.core.parallel import spare_threads
 from bottega.data.convert import EXACT
 from bottega.data.read import text as text_files
 from bottega.data.read.files import Paths, find_files, kind_of
+from bottega.data.read.layout import TextLayout, layout_of
+from bottega.data.read.scan import layout_query, literal, scan_query
 from bottega.data.read.text import File
 from bottega.data.read.time_limit import TimeLimit
 
@@ -27,8 +29,6 @@ _CLOSED = _SETTINGS | {
     "python_enable_replacements": "false",
     "lock_configuration": "true",
 }
-_THOUSANDS = r"\s*[+-]?[1-9]\d{0,2}(,\d{3})+\s*"
-_BUFFER = 32_000_000  # bytes of a text file at once, as DuckDB has it by itself
 _VECTOR = 2048  # rows that DuckDB hands over at once
 _DATES = ("DATE", "DATETIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 _UNLIMITED: AbstractContextManager[Any] = nullcontext()
@@ -42,6 +42,7 @@ class QueryResult:
     files: list[File]
     kind: str
     limit: AbstractContextManager[Any] = _UNLIMITED  # the work of the database is done inside
+    layout: TextLayout | None = None  # of several text files
 
     def whole(self) -> Any:
         """Return all rows as one frame."""
@@ -56,7 +57,7 @@ class QueryResult:
 
     def _named(self, frame: Any) -> Any:
         """Give the columns of a CSV file the names in its header."""
-        if self.kind in ("csv", "tsv") and len(self.files) == 1:
+        if self.kind in ("csv", "tsv") and len(self.files) == 1 and self.layout is None:
             # DuckDB takes X and x for the same name and renames one; blanks around a name do not
             # count.
             written, _ = text_files.header(self.files[0], self.kind)
@@ -114,7 +115,9 @@ def _condition(duckdb: Any, where: Any) -> str:
 
 def _close(connection: Any, files: list[File]) -> None:
     """Let a connection read these files and nothing else: a condition may hold a query."""
-    connection.execute("SET allowed_paths = ?", [[os.path.abspath(file.path) for file in files]])
+    paths = [os.path.abspath(file.path) for file in files]
+    # DuckDB compares names as they stand in the query, where signs of patterns are escaped.
+    connection.execute("SET allowed_paths = ?", [[*paths, *map(literal, paths)]])
     for name in ("python_enable_replacements", "enable_external_access"):
         connection.execute(f"SET {name} = false")
     connection.execute("SET lock_configuration = true")
@@ -141,12 +144,14 @@ def open_query(
     decimal: str | None = None,
     wanted: WantedRows = EVERYTHING,
     errors: str = "strict",
+    layout: TextLayout | None = None,
 ) -> Iterator[QueryResult]:
     """Open the answer to a query on a database, or the rows of data files.
 
     Columns of a CSV file named in `text` are read as they are written. `decimal` is the decimal
     sign of its numbers, found from them if it is not given. Dates like 1/31/2026 come as text: only
     all rows of a column tell whether the day or the month comes first. `errors` is as in `as_utf8`.
+    With the `layout` of several text files one of them is read as it is read among them.
     """
     if decimal not in (None, ".", ","):
         raise InputError(f"decimal is '.' or ',', not {decimal!r}.")
@@ -187,10 +192,14 @@ def open_query(
             text_files.check_headers(files, kind)
         connection = duckdb.connect(":memory:", config=_with_threads(_SETTINGS))
         try:
-            habits = [text_files.date_habits(f, kind) for f in files if kind in ("csv", "tsv")]
-            text = text.union(*(each.unclear for each in habits))
-            unseen = set().union(*(each.unseen for each in habits)) - text
-            sql, options = _scan_query(connection, files, kind, text, decimal)
+            unseen: set[str] = set()
+            if layout is None:
+                habits = [text_files.date_habits(f, kind) for f in files if kind in ("csv", "tsv")]
+                text = text.union(*(each.unclear for each in habits))
+                unseen = unseen.union(*(each.unseen for each in habits)) - text
+                sql, options = scan_query(connection, files, kind, text, decimal)
+            else:
+                sql, options = layout_query(files, kind, layout)
             if wanted.span is not None:
                 sql = sql.replace("union_by_name=true", "file_row_number=true")
             if wanted.where is not None:
@@ -198,9 +207,12 @@ def open_query(
             found = connection.execute(wanted.of(duckdb, sql), options)
             late = {name for name, kind, *_ in found.description if str(kind) in _DATES} & unseen
             if late:  # dates of which the first lines do not show how they are written
-                sql, options = _scan_query(connection, files, kind, text | late, decimal)
+                sql, options = scan_query(connection, files, kind, text | late, decimal)
                 found = connection.execute(wanted.of(duckdb, sql), options)
-            yield QueryResult(found, files, kind)
+            if layout is None and len(files) > 1 and kind != "parquet":
+                types = [(name, str(each)) for name, each, *_ in found.description]
+                layout = layout_of(files, kind, types, options[1:3])
+            yield QueryResult(found, files, kind, layout=layout)
         except duckdb.Error as error:
             if wanted.where is not None and isinstance(error, _of_words(duckdb)):
                 raise InputError(
@@ -233,50 +245,6 @@ def _of_words(duckdb: Any) -> tuple[Any, ...]:
     return duckdb.BinderException, duckdb.CatalogException, duckdb.PermissionException
 
 
-def _scan_query(
-    connection: Any, files: list[File], kind: str, text: set[str], decimal: str | None
-) -> tuple[str, list[Any]]:
-    """Return the query that reads the files; names and options travel as its parameters."""
-    paths = [_literal(file.path) for file in files]
-    if kind == "parquet":
-        return "SELECT * FROM read_parquet(?, union_by_name=true)", [paths]
-    if kind == "json":
-        return "SELECT * FROM read_json(?, union_by_name=true, sample_size=-1)", [paths]
-    headers = [text_files.header(file, kind) for file in files]
-    separators = {separator for _, separator in headers}
-    if len(separators) > 1:
-        raise InputError("The files use different separators; save them all with commas.")
-    call = (
-        "read_csv(?, delim=?, decimal_separator=?, nullstr=?, header=true, skip=0, "
-        "sample_size=-1, quote='\"', escape='\"', union_by_name=true, "
-        f"max_line_size={text_files.LONGEST_LINE}, buffer_size={_BUFFER}"
-        "{})"
-    )
-    options: list[Any] = [paths, separators.pop(), ".", list(text_files.MISSING_MARKERS)]
-    if decimal is None:
-        habits = [text_files.number_habits(file, kind) for file in files]
-        text = text.union(*(each.pointed for each in habits))
-        if {each.sign for each in habits} == {","}:
-            options[2] = ","
-            # Commas that may part thousands are not for DuckDB: those columns come as text.
-            parted = _parted_columns(connection, call.format(", all_varchar=true"), options)
-            text |= parted.difference(*(each.commas for each in habits))
-    elif options[1] != ",":
-        options[2] = decimal
-    named = text & {name for header, _ in headers for name in header}
-    if named:
-        options.append(dict.fromkeys(named, "VARCHAR"))
-    return f"SELECT * FROM {call.format(', types=?' if named else '')}", options
-
-
-def _parted_columns(connection: Any, call: str, options: list[Any]) -> set[str]:
-    """Return the columns of a text file some value of which may have commas between thousands."""
-    some = f"bool_or(coalesce(regexp_full_match(COLUMNS(*), '{_THOUSANDS}'), false))"
-    result = connection.execute(f"SELECT {some} FROM {call}", options)
-    names = [column[0] for column in result.description]
-    return {name for name, found in zip(names, result.fetchone(), strict=True) if found}
-
-
 def _checked(duckdb: Any, query: str) -> str:
     """Return a query that is one SELECT statement; refuse any other."""
     found = duckdb.extract_statements(query)
@@ -287,11 +255,6 @@ def _checked(duckdb: Any, query: str) -> str:
     raise InputError(
         "query= takes one SELECT statement, which reads from the file and nothing else."
     )
-
-
-def _literal(path: str) -> str:
-    """Escape the signs that DuckDB would take for a pattern."""
-    return re.sub(r"([*?\[])", r"[\1]", os.path.abspath(path))
 
 
 def _explain(error: Exception, files: list[File], kind: str) -> str:

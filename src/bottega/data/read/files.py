@@ -49,6 +49,7 @@ def is_boolean(frame: Any, name: str) -> bool:
     return data is not None and name in data.columns and data[name].dtype == nw.Boolean
 
 
+FileState = tuple[int, int | None]  # size, and when it was written, if that is to be kept
 Paths = str | tuple[str, ...]
 
 
@@ -111,15 +112,16 @@ def find_files(path: Paths) -> list[str]:
     raise InputError(f"There is no file {path!r}.{_near_names(path)}")
 
 
-def file_sizes(path: Paths) -> dict[str, int]:
-    """Return the size of each file meant by a path; that of a database, which may grow, as 0.
+def file_states(path: Paths) -> dict[str, FileState]:
+    """Return the state of each file meant by a path; that of a database, which may grow, as zeros.
 
     A file that goes meanwhile is left out.
     """
-    found = {}
+    found: dict[str, FileState] = {}
     for file in find_files(path):
         with suppress(OSError):
-            found[file] = 0 if is_database(file) else os.path.getsize(file)
+            now = os.stat(file)
+            found[file] = (0, 0) if is_database(file) else (now.st_size, now.st_mtime_ns)
     return found
 
 

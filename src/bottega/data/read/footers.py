@@ -75,6 +75,9 @@ def _footer_of(file: str, *state: int) -> tuple[Any, Any]:  # noqa: ARG001
         return None, None
     try:
         metadata = pq.read_metadata(file)
+        groups = range(metadata.num_row_groups)
+        if metadata.num_rows != sum(metadata.row_group(number).num_rows for number in groups):
+            return None, None  # Arrow and DuckDB read such a file, or refuse it
         return metadata, metadata.schema.to_arrow_schema()
     except (OSError, ValueError, pa.ArrowException):
         return None, None

@@ -1,5 +1,6 @@
 """What the footers of Parquet files tell: how many rows they have, and which columns."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,7 +11,8 @@ from bottega.data.read.footers import have_one_schema, rows_in
 
 __all__ = ["check_alike", "parquet_rows"]
 
-_NUMBERS = ("INT", "DOUBLE", "FLOAT", "DECIMAL")  # types that go together
+# Types that go together.
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL(\(.*\))?")
 
 
 def parquet_rows(files: list[str]) -> list[int]:
@@ -67,7 +69,7 @@ def _is_empty(kind: str) -> bool:
 
 
 def _is_number(kind: str) -> bool:
-    return any(word in kind for word in _NUMBERS)
+    return _NUMBER.fullmatch(kind) is not None
 
 
 @contextmanager

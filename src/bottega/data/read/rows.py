@@ -6,7 +6,9 @@ other processes can read by themselves.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol
 
 from bottega.core.errors import InputError
@@ -14,13 +16,15 @@ from bottega.core.parallel import spare_threads
 from bottega.data import convert
 from bottega.data.read.chunks import read_chunks
 from bottega.data.read.files import (
-    file_sizes,
+    FileState,
+    file_states,
     find_files,
     frame_or_path,
     is_path,
     kind_of,
     path_of,
 )
+from bottega.data.read.layout import TextLayout
 from bottega.data.read.parquet import check_alike, parquet_rows
 
 __all__ = ["FrameRows", "PartRows", "StoredRows", "rows_of"]
@@ -34,50 +38,63 @@ class FrameRows(Protocol):
     def frames(self, columns: Sequence[str] | None = None, text: Any = ()) -> Iterator[Any]:
         """Yield the rows, of all columns or some; labels named in `text` as they are written."""
 
-    def parts(self) -> "list[FrameRows]":
-        """Return parts that can be read apart, in order."""
+    def parts(self, text: Any = ()) -> "list[FrameRows]":
+        """Return parts that can be read apart, in order, with the same labels in `text`."""
 
 
 @dataclass(frozen=True, eq=False)
 class StoredRows:
     """The rows of files, of a database or of a frame, as `read_chunks` reads them.
 
-    `sizes` are those of the files when the source was made, which they must keep: a pass without a
-    file, or with another half of it, is no pass over the same rows.
+    `states` are those of the files when the source was made, which they must keep: a pass without a
+    file, or with another half of it, is no pass over the same rows. Other processes are told the
+    sizes alone: they may have copies of the files, written at another time.
     """
 
     source: Any
     options: Mapping[str, Any] = field(default_factory=dict)
-    sizes: Mapping[str, int] | None = None
+    states: Mapping[str, FileState] | None = None
+    # Of several text files, by the columns that are read as they are written; passes find them.
+    _layouts: dict[frozenset[str], TextLayout | None] = field(default_factory=dict, repr=False)
 
     def check_files(self) -> None:
         """Raise where the files are not those that the source was made of."""
-        if self.sizes is None:
+        if self.states is None:
             return
-        found = file_sizes(frame_or_path(self.source)[1])
-        for file in [*self.sizes, *found]:
-            before, now = self.sizes.get(file), found.get(file)
-            if before != now:
-                what = "is gone" if now is None else "is new"
+        found: Mapping[str, FileState] = {}
+        with suppress(InputError):  # where there is no file any more
+            found = file_states(frame_or_path(self.source)[1])
+        for file in [*self.states, *found]:
+            what = _change(self.states.get(file), found.get(file))
+            if what is not None:
                 raise InputError(
                     "The files of the source are not what they were when it was made: "
-                    f"{file!r} {what if None in (before, now) else 'has another size'}. Make the "
-                    "source again, and do not change its files meanwhile."
+                    f"{file!r} {what}. Make the source again, and do not change its files "
+                    "meanwhile."
                 )
+
+    def __getstate__(self) -> dict[str, Any]:
+        told = dict(self.__dict__)
+        if self.states is not None:
+            told["states"] = {file: (size, None) for file, (size, _) in self.states.items()}
+        return told
 
     def frames(self, columns: Sequence[str] | None = None, text: Any = ()) -> Iterator[Any]:
         """Yield the rows."""
         self.check_files()
-        return read_chunks(self.source, **self.options, columns=columns, text=text)
+        keep = partial(self._keep_layout, frozenset(text)) if columns is None else None
+        return read_chunks(self.source, **self.options, columns=columns, text=text, on_layout=keep)
 
-    def parts(self) -> "list[FrameRows]":
-        """Return a part per Parquet file, and several of a long one; anything else is one part.
+    def parts(self, text: Any = ()) -> "list[FrameRows]":
+        """Return a part per file, and several of a long Parquet file; a database is one part.
 
-        What a text file holds is known from all its rows only.
+        What a text file holds is known from all rows only: a long one is one part, and each of
+        several is read by the types and signs that all together tell. Files that these do not
+        describe (`layout_of`) are one part together.
         """
         self.check_files()
-        if self.options.get("span") is not None:
-            return [self]  # of a long file, whose other rows are in other parts
+        if not {"span", "layout"}.isdisjoint(self.options):
+            return [self]  # a part already, whose other rows are in other parts
         frame, path = frame_or_path(self.source)
         if frame is not None:
             frame = convert.as_frame(frame)
@@ -86,13 +103,11 @@ class StoredRows:
             return [replace(self, source=frame[s : s + size].to_native()) for s in starts]
         files = find_files(path)
         if kind_of(files) != "parquet":
-            return [self]
+            return self._text_parts(files, text)
         counts = parquet_rows(files)
         found: list[FrameRows] = []
         for file, count in zip(files, counts, strict=True):
-            path = os.path.abspath(file)  # other processes may have another working directory
-            sizes = None if self.sizes is None else {path: self.sizes[file]}
-            part = replace(self, source=path, sizes=sizes)
+            part = self._part(file)
             if count <= 2 * _PART:
                 found.append(part)
                 continue
@@ -100,6 +115,48 @@ class StoredRows:
                 span = (start, min(start + _PART, count))
                 found.append(replace(part, options={**self.options, "span": span}))
         return found
+
+    def _text_parts(self, files: list[str], text: Any) -> "list[FrameRows]":
+        # A query in a condition may read the other files.
+        asks = "select" in (self.options.get("where") or "").lower()
+        if len(files) == 1 or asks:
+            return [self._absolute(self.source)]
+        key = frozenset(text)
+        if key not in self._layouts:
+            next(self.frames(None, text), None)
+        layout = self._layouts.get(key)
+        if layout is None:
+            return [self._absolute(self.source)]
+        return [self._part(file, layout=layout) for file in files]
+
+    def _part(self, file: str, **more: Any) -> "StoredRows":
+        """Return one of the files, with more options."""
+        states = None if self.states is None else {file: self.states[file]}
+        part = replace(self, options={**self.options, **more}, states=states, _layouts={})
+        return part._absolute(file)
+
+    def _absolute(self, source: Any) -> "StoredRows":
+        """Return rows of files whatever the working directory: other processes have their own."""
+        path = frame_or_path(source)[1]
+        found = os.path.abspath(path) if isinstance(path, str) else [*map(os.path.abspath, path)]
+        states = self.states
+        if states is not None:
+            states = {os.path.abspath(file): state for file, state in states.items()}
+        return replace(self, source=found, states=states)
+
+    def _keep_layout(self, text: frozenset[str], layout: TextLayout | None) -> None:
+        self._layouts[text] = layout
+
+
+def _change(before: FileState | None, now: FileState | None) -> str | None:
+    """Say how a file has changed; None where it has not, as far as one can tell."""
+    if now is None:
+        return "is gone"
+    if before is None:
+        return "is new"
+    if before[0] != now[0]:
+        return "has another size"
+    return None if before[1] in (None, now[1]) else "was written again"
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +184,7 @@ class DatasetRows:
             "use_threads": spare_threads() > 1,
         }
 
-    def parts(self) -> "list[FrameRows]":
+    def parts(self, text: Any = ()) -> "list[FrameRows]":
         """Return a part per fragment, which is a file as a rule."""
         fragments = getattr(self.dataset, "get_fragments", None)
         if fragments is None:
@@ -147,7 +204,7 @@ class _FragmentRows(DatasetRows):
             if batch.num_rows:
                 yield batch.to_pandas()
 
-    def parts(self) -> "list[FrameRows]":
+    def parts(self, text: Any = ()) -> "list[FrameRows]":
         return [self]
 
 
@@ -166,7 +223,7 @@ class PartRows:
             _check_columns(first, frame.columns, number)
             yield frame.select(first if columns is None else list(columns)).to_native()
 
-    def parts(self) -> "list[FrameRows]":
+    def parts(self, text: Any = ()) -> "list[FrameRows]":
         """Return each part by itself."""
         return [PartRows([make]) for make in self.makers]
 
@@ -193,7 +250,7 @@ def rows_of(source: Any, options: Mapping[str, Any]) -> FrameRows:
     frame, path = frame_or_path(source)
     if frame is not None:
         return StoredRows(source, options)
-    sizes = file_sizes(path)
-    if len(sizes) > 1 and kind_of([*sizes]) == "parquet":
-        check_alike([*sizes])
-    return StoredRows(source, options, sizes)
+    states = file_states(path)
+    if len(states) > 1 and kind_of([*states]) == "parquet":
+        check_alike([*states])
+    return StoredRows(source, options, states)

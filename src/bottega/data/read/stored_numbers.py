@@ -137,6 +137,7 @@ def _column(metadata: Any, j: int, groups: Sequence[int]) -> _UnreadColumn | Non
         run = metadata.row_group(number).column(j)
         if (
             run.physical_type != "DOUBLE"
+            or run.num_values != metadata.row_group(number).num_rows
             or run.compression != "UNCOMPRESSED"
             or run.has_dictionary_page
             or not _AS_THEY_ARE.issuperset(run.encodings)

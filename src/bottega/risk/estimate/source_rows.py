@@ -13,6 +13,7 @@ import numpy as np
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import take_rows
 from bottega.core.lazy import cached_property
+from bottega.core.matrix_columns import MatrixColumns
 from bottega.core.parts import RowSource
 from bottega.core.row_numbers import numbered, spans_of
 from bottega.core.row_parts import each_part
@@ -159,6 +160,11 @@ class SourceRows(RowSource):
     def ends(self) -> Sequence[tuple[float, float]] | None:
         """The least and the largest number of each column among all rows, where that is told."""
         return self._source.ends
+
+    @property
+    def made_of(self) -> MatrixColumns | None:
+        """What the columns of X were made of, where an encoder made them."""
+        return self._source.made_of
 
     def __iter__(self) -> Iterator[Any]:
         return self._chosen_of(self._source)
