@@ -5,10 +5,11 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.model_selection import cross_val_score
 
 from bottega import scale
 from bottega.classify import LinearDiscriminant
-from bottega.core.errors import InputError
+from bottega.core.errors import InputError, ParameterError
 from bottega.data.parquet_folder import ParquetFolder
 from bottega.linear import LeastSquares, Ridge
 
@@ -88,6 +89,58 @@ def test_a_failure_leaves_nothing_behind(folder, tmp_path, model, monkeypatch):
     with pytest.raises(InputError, match=r"No space left on device. Nothing was left of it"):
         scale.predict_to(model, folder, tmp_path / "out")
     assert os.listdir(tmp_path) == ["rows"]
+
+
+def test_predictions_are_one_a_row_and_of_one_type(folder, tmp_path):
+    class Odd:
+        columns = ("size",)
+
+        def __init__(self, *made):
+            self._made = iter(made)
+
+        def predict(self, frame):
+            return next(self._made)(len(frame))
+
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="gave 3 values of 'prediction' for 400 rows"):
+        scale.predict_to(Odd(lambda _: np.zeros(3)), folder, out, rows=100)
+    kinds = [lambda n: np.zeros(n, dtype=int), lambda n: np.full(n, 0.5)]
+    with pytest.raises(InputError, match="not of the types that the first block has"):
+        scale.predict_to(Odd(*kinds), folder, out, rows=100)
+    assert os.listdir(tmp_path) == ["rows"]
+
+
+def test_what_predictions_do_not_take(folder, tmp_path, model):
+    with pytest.raises(ParameterError, match=r"no option 'handle_unknown'.*source\.pipeline"):
+        scale.predict_to(model, folder, tmp_path / "out", handle_unknown="ignore")
+    with pytest.raises(ParameterError, match=r"no option 'decimals'.*'decimal'"):
+        scale.predict_to(model, folder, tmp_path / "out", decimals=",")
+    rows = scale.source(folder, "y")
+    with pytest.raises(InputError, match="as they are stored: give the files"):
+        scale.predict_to(model, rows, tmp_path / "out")
+    with pytest.raises(InputError, match="not its pipeline"):
+        scale.score(model, rows)
+    with pytest.raises(InputError, match=r"A source is read in chunks.*scale\.score"):
+        model.predict(rows)
+    with pytest.raises(InputError, match="A source is read in chunks"):
+        cross_val_score(model, rows, cv=2)
+
+
+def test_links_and_odd_names_of_folders(tmp_path, monkeypatch):
+    (tmp_path / "place").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "place")
+    (tmp_path / "later").symlink_to(tmp_path / "new")
+    for name, place in (("link", "place"), ("later", "new")):
+        with ParquetFolder(tmp_path / name) as out:
+            out.write({"x": [1.0]})
+        assert (tmp_path / name).is_symlink()
+        assert len(pd.read_parquet(tmp_path / place)) == 1
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(InputError, match="the folder that this process works in"):
+        ParquetFolder(".")
+    with pytest.raises(InputError, match="null character"):
+        ParquetFolder("a\0b")
 
 
 def test_folders_that_cannot_be_written(folder, tmp_path, model):

@@ -34,13 +34,20 @@ class ParquetFolder:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        self.path = Path(folder)
+        self._name = str(folder)
+        if "\0" in self._name:
+            raise InputError(f"{self._name!r} is no name of a folder: it holds a null character.")
+        self.path = Path(os.path.realpath(folder))  # a link stays, and what it names is written
+        if self.path == Path.cwd():
+            raise InputError(
+                f"{self._name!r} is the folder that this process works in, and cannot be replaced; "
+                "give the name of a new folder."
+            )
         if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
             raise InputError(
-                f"{str(folder)!r} exists already; give the name of a new folder, or of an empty "
-                "one."
+                f"{self._name!r} exists already; give the name of a new folder, or of an empty one."
             )
-        if not self.path.absolute().parent.is_dir():
+        if not self.path.parent.is_dir():
             raise InputError(f"There is no folder {str(self.path.parent)!r} to write in.")
         self._pa = require("pyarrow", "data")
         self._writer: Any = None
@@ -50,9 +57,7 @@ class ParquetFolder:
 
     def __enter__(self) -> Self:
         try:
-            made = tempfile.mkdtemp(
-                dir=self.path.absolute().parent, prefix=f".{self.path.name}-unfinished-"
-            )
+            made = tempfile.mkdtemp(dir=self.path.parent, prefix=f".{self.path.name}-unfinished-")
         except OSError as error:
             raise self._failed(error) from error
         self._made = Path(made)
@@ -68,6 +73,11 @@ class ParquetFolder:
             self._writer.write_table(block)
         except OSError as error:
             raise self._failed(error) from error
+        except self._pa.ArrowException as error:
+            raise InputError(
+                f"The columns to write are not of the types that the first block has ({error}); "
+                "make them of one type in all blocks."
+            ) from error
         self.rows += block.num_rows
         self._in_file += block.num_rows
 
@@ -105,6 +115,6 @@ class ParquetFolder:
 
     def _failed(self, error: OSError) -> InputError:
         return InputError(
-            f"Cannot write the folder {str(self.path)!r}: {error.strerror or error}. Nothing was "
+            f"Cannot write the folder {self._name!r}: {error.strerror or error}. Nothing was "
             "left of it; make room or choose another place."
         )

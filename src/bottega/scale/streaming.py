@@ -8,20 +8,23 @@ from typing import Any, Self
 import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
+from sklearn.pipeline import Pipeline
 
 from bottega.core import progress
 from bottega.core.chunks import is_empty, parts_of
 from bottega.core.engine import current_engine
-from bottega.core.errors import InputError, did_you_mean
+from bottega.core.errors import InputError, ParameterError, did_you_mean
 from bottega.core.moments import Moments
 from bottega.core.parts import RowSource, of_blocks
 from bottega.core.row_parts import share_chunks
-from bottega.data import convert
+from bottega.data import EncodedChunks, convert
 from bottega.data.parquet_folder import ParquetFolder
 from bottega.data.read.date_order import dated_frames
 from bottega.data.read.rows import rows_of
 
 __all__ = ["predict_to", "score"]
+
+_OPTIONS = ("table", "query", "encoding", "decimal", "where")
 
 
 def score(model: Any, source: Iterable[Any]) -> float:
@@ -51,6 +54,11 @@ def score(model: Any, source: Iterable[Any]) -> float:
     """
     if isinstance(model, RowSource):
         raise InputError("The fitted model comes first: scale.score(model, source).")
+    if isinstance(model, Pipeline) and isinstance(source, EncodedChunks):
+        raise InputError(
+            "The rows of a source are encoded already: give the model that was fitted to them, not "
+            "its pipeline, which takes rows as they are stored."
+        )
     if not (is_classifier(model) or is_regressor(model)):
         raise InputError(
             f"{type(model).__name__} is neither a classifier nor a regressor: it has no score of "
@@ -162,12 +170,31 @@ def predict_to(
     ...     scale.predict_to(model, "diabetes", f"{parent}/out")
     442
     """
+    if isinstance(data, RowSource):
+        raise InputError(
+            "Rows are predicted as they are stored: give the files (or the frame) that the source "
+            "is made of."
+        )
+    for name in options:
+        if name not in _OPTIONS:
+            known = ", ".join(_OPTIONS)
+            cure = did_you_mean(name, _OPTIONS)
+            if name == "handle_unknown":
+                cure = " It is for source.pipeline(model, handle_unknown=...)."
+            raise ParameterError(f"predict_to has no option {name!r}; there are {known}.{cure}")
     made = _prediction(model) if columns is None else columns
     source, text = rows_of(data, {"rows": rows, **options}), list(text)
     with ParquetFolder(folder) as out:
         for stored, frame in dated_frames(source, _inputs_of(model), text):
-            found = {**_copied(stored, ids), **made(frame)}
-            if len(found) < len(ids) + 1:
+            predicted, count = made(frame), convert.as_frame(frame).shape[0]
+            for name, values in predicted.items():
+                if len(values) != count:
+                    raise InputError(
+                        f"The model gave {len(values)} values of {name!r} for {count} rows; a "
+                        "prediction is one value for each row."
+                    )
+            found = {**_copied(stored, ids), **predicted}
+            if len(found) < len(ids) + len(predicted):
                 raise InputError("A column to copy has the name of a column of predictions.")
             out.write(found)
             progress.report("rows predicted", out.rows, out.rows)
