@@ -81,8 +81,9 @@ class StemMatrix(TransformerMixin, TextEstimator):
     words the matrix equals those of scikit-learn's ``CountVectorizer``, ``TfidfTransformer`` and
     ``HashingVectorizer`` (with ``alternate_sign=False``).
 
-    A `Corpus` that is a stream is read block by block; `transform_blocks` gives its rows so, and
-    only one block is in memory. The vocabulary of a fit is, unless stems are hashed.
+    A `Corpus` that is a stream, and a source (`bottega.scale.source`), are read block by block;
+    `transform_blocks` gives their rows so, and only one block is in memory. The vocabulary of a fit
+    is, unless stems are hashed.
 
     Do not use it where the order of words decides.
 
@@ -252,12 +253,12 @@ class StemMatrix(TransformerMixin, TextEstimator):
 
         Parameters
         ----------
-        X : iterable of str, data frame of one column, or Corpus
+        X : iterable of str, data frame of one column, Corpus or source
             Texts.
         y : None
             Not used.
         """
-        counted = CountedTexts(texts_of(X), keep=True)
+        counted = CountedTexts(texts_of(X, type(self).__name__), keep=True, given=X)
         self.fit(counted)
         found = counted.counts.matrix[:, counted.chosen]
         found.sort_indices()
@@ -268,7 +269,7 @@ class StemMatrix(TransformerMixin, TextEstimator):
 
         Parameters
         ----------
-        X : iterable of str, data frame of one column, or Corpus
+        X : iterable of str, data frame of one column, Corpus or source
             Texts.
 
         Returns

@@ -161,7 +161,7 @@ class Tagger(TextEstimator):
 
         Parameters
         ----------
-        X : iterable of str, data frame of one column, or Corpus
+        X : iterable of str, data frame of one column, Corpus or source
             Texts.
 
         Returns

@@ -224,7 +224,7 @@ class TextCleaner(TransformerMixin, TextEstimator):
 
         Parameters
         ----------
-        X : iterable of str, data frame of one column, or Corpus
+        X : iterable of str, data frame of one column, Corpus or source
             Texts.
         """
         return [" ".join(stems) for stems in self.stems(X)]

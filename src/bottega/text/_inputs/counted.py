@@ -19,6 +19,8 @@ class CountedTexts:
         The texts; they can be iterated over more than once.
     keep : bool
         Whether the counts of every text are kept.
+    given : object
+        What the user gave, which may be a frame: its column has a name.
     counts : TermCounts
         Set by the fit.
     chosen : ndarray of int
@@ -27,5 +29,6 @@ class CountedTexts:
 
     texts: Any
     keep: bool
+    given: Any = None
     counts: TermCounts = field(init=False)
     chosen: IntArray = field(init=False)
