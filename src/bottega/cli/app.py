@@ -33,6 +33,13 @@ app = typer.Typer(
 )
 
 
+Data = Annotated[
+    list[str],
+    typer.Argument(
+        help="CSV, TSV, Parquet, JSON lines, a folder or glob of them, a DuckDB file, or diabetes, "
+        "iris, wine, breast_cancer; several files of one format are one table."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress and no messages.")]
 Decimal = Annotated[
     str | None,
@@ -48,13 +55,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Write JSON to standard out
 
 @app.command()
 def compare(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="CSV, TSV, Parquet, JSON lines, a folder or glob of them, a DuckDB file, "
-            "or diabetes, iris, wine, breast_cancer."
-        ),
-    ],
+    data: Data,
     target: Annotated[str | None, typer.Option(help="Column to predict.")] = None,
     methods: Annotated[
         str | None, typer.Option(help="Methods to compare, separated by commas (see: methods).")
@@ -161,9 +162,10 @@ def compare(
     """Compare all methods that fit the task; print the leaderboard, write the report."""
     with in_one_sentence():
         from bottega.cli import commands, comparing
+        from bottega.cli.inputs import one_table
 
         comparing.compare(
-            data,
+            one_table(data),
             reading={
                 "target": target,
                 "kinds": commands.parse_kinds(kind or []),
@@ -205,13 +207,7 @@ def compare(
 
 @app.command()
 def describe(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="CSV, TSV, Parquet, JSON lines, a folder or glob of them, a DuckDB file, "
-            "or diabetes, iris, wine, breast_cancer."
-        ),
-    ],
+    data: Data,
     columns: Annotated[
         list[str] | None,
         typer.Option(help="Columns to describe, separated by commas (repeatable); all by default."),
@@ -252,9 +248,10 @@ def describe(
     """Describe a table without a target: components, clusters, outliers, repeated columns."""
     with in_one_sentence():
         from bottega.cli import commands, describing
+        from bottega.cli.inputs import one_table
 
         describing.describe(
-            data,
+            one_table(data),
             reading={
                 "kinds": commands.parse_kinds(kind or []),
                 "table": table,
@@ -278,7 +275,12 @@ def describe(
 @app.command()
 def predict(
     model: Annotated[Path, typer.Argument(help="Model file written by compare --save.")],
-    data: Annotated[str, typer.Argument(help="New rows, in any format that compare reads.")],
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            help="New rows, in any format that compare reads; several files are one table."
+        ),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="CSV to write; standard output otherwise.")
     ] = None,
@@ -308,10 +310,11 @@ def predict(
     """Predict new rows with a saved model."""
     with in_one_sentence():
         from bottega.cli import predicting
+        from bottega.cli.inputs import one_table
 
         predicting.predict(
             model,
-            data,
+            one_table(data),
             out=out,
             ids=ids or [],
             probabilities=probabilities,

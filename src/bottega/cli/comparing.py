@@ -16,6 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.cli.costs import read_costs
+from bottega.cli.inputs import named
 from bottega.cli.live import shown_progress
 from bottega.cli.notes import warnings_as_notes
 from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, say, write_out
@@ -24,7 +25,7 @@ from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError, TestSetAlreadyUsed, require
 from bottega.core.files import write_atomically
 from bottega.data import read
-from bottega.data.read.files import is_bundled
+from bottega.data.read.files import Paths, is_bundled
 from bottega.report.content import URGENT
 from bottega.report.wording import in_words_of_the_command_line
 from bottega.scale import on as place
@@ -60,9 +61,9 @@ class Wanted:
     charts: Path | None = None
     as_json: bool = False
 
-    def check(self, data: str, resume: Path | None, cost: str | None) -> None:
+    def check(self, data: Paths, resume: Path | None, cost: str | None) -> None:
         """Refuse, before the work, what could not be written after it."""
-        inputs = {"the data": data}
+        inputs: dict[str, Paths] = {"the data": data}
         if cost is not None and cost.lower().endswith(".csv"):
             inputs["the costs"] = cost
         files = {
@@ -81,7 +82,7 @@ class Wanted:
 
 
 def compare(
-    data: str,
+    data: Paths,
     *,
     reading: dict[str, Any],
     comparing: dict[str, Any],
@@ -107,7 +108,7 @@ def compare(
         )
     with stopped_by_terminate(), interruption.remembered(), warnings_as_notes(quiet) as said:
         large = stream or is_larger_than_memory(data)
-        table = _drawn(data, reading, comparing) if large else read(data, **reading)
+        table = named(_drawn(data, reading, comparing) if large else read(data, **reading), data)
         if comparing["class_weight"] is not None and table.task == "regression":
             raise InputError(
                 "Class weights are for classes, and the target is a number; leave --class-weight "
@@ -139,14 +140,14 @@ def compare(
         raise SystemExit(1)
 
 
-def _drawn(data: str, reading: dict[str, Any], comparing: dict[str, Any]) -> DrawnTable:
+def _drawn(data: Paths, reading: dict[str, Any], comparing: dict[str, Any]) -> DrawnTable:
     """Return rows drawn of data that are not read into memory as a whole."""
     if reading["decimal"] is not None:
         raise InputError(
             "--decimal is for data that are read into memory; leave it out, and the sign is found "
             "in each column."
         )
-    if reading["target"] is None and not is_bundled(data):
+    if reading["target"] is None and not (isinstance(data, str) and is_bundled(data)):
         raise InputError("Rows are drawn for one target: name the column to predict, --target.")
     given = {name: reading[name] for name in _OF_SOURCE}
     given["target"] = given["target"] or "target"

@@ -11,6 +11,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from bottega.cli.comparing import plain, stopped_by_terminate
+from bottega.cli.inputs import named
 from bottega.cli.live import shown_progress
 from bottega.cli.outputs import Ending, check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
@@ -18,6 +19,7 @@ from bottega.core import interruption
 from bottega.core.errors import require
 from bottega.core.files import write_atomically
 from bottega.data import Table, read
+from bottega.data.read.files import Paths
 from bottega.report.wording import in_words_of_the_command_line
 from bottega.workbench import Description
 from bottega.workbench import describe as describe_table
@@ -41,7 +43,7 @@ class Asked:
     rows_out: Path | None = None
     as_json: bool = False
 
-    def check(self, data: str) -> None:
+    def check(self, data: Paths) -> None:
         """Refuse, before the work, what could not be written after it."""
         check_outputs({"--out": self.out, "--rows-out": self.rows_out}, {"the data": data})
         if self.out is not None:
@@ -50,7 +52,7 @@ class Asked:
 
 
 def describe(
-    data: str,
+    data: Paths,
     *,
     reading: dict[str, Any],
     columns: Sequence[str] | None,
@@ -62,7 +64,7 @@ def describe(
     """Read, describe, print what was found, write the report and the rows."""
     asked.check(data)
     with stopped_by_terminate(), interruption.remembered():
-        table = read(data, **reading)
+        table = named(read(data, **reading), data)
         with shown_progress("describing", quiet=quiet):
             found = describe_table(
                 table,

@@ -14,23 +14,24 @@ from fnmatch import fnmatch
 from itertools import combinations
 from pathlib import Path
 
+from bottega.cli.inputs import expanded
 from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError
-from bottega.data.read.files import find_files, format_of, is_bundled
+from bottega.data.read.files import Paths, find_files, format_of, is_bundled
 from bottega.report.wording import in_words_of_the_command_line
 
 __all__ = ["Ending", "check_folder", "check_outputs", "followed", "say", "write_out"]
 
 
-def check_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, str]) -> None:
+def check_outputs(outputs: Mapping[str, Path | None], inputs: Mapping[str, Paths]) -> None:
     """Refuse files that could not be written after the work, or would overwrite one another.
 
     Parameters
     ----------
     outputs : mapping of str to Path or None
         The file that each option names.
-    inputs : mapping of str to str
-        What is read, by what it is: a file, a folder or a pattern.
+    inputs : mapping of str to str or tuple of str
+        What is read, by what it is: a file, a folder or a pattern, or several of them.
     """
     given = {option: path for option, path in outputs.items() if path is not None}
     for option, path in given.items():
@@ -128,17 +129,19 @@ def _same(one: Path, other: Path) -> bool:
     return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
 
 
-def _files_of(source: str) -> list[str]:
-    if is_bundled(source):
+def _files_of(source: Paths) -> list[str]:
+    if isinstance(source, str) and is_bundled(source):
         return []
     try:
-        return find_files(os.path.expanduser(source))
+        return find_files(expanded(source))
     except (InputError, OSError):  # whoever reads it says so
         return []
 
 
-def _would_join(path: Path, source: str) -> bool:
+def _would_join(path: Path, source: Paths) -> bool:
     """Return True if a new file would be one of those that a folder or a pattern stands for."""
+    if not isinstance(source, str):
+        return any(_would_join(path, each) for each in source)
     if is_bundled(source) or format_of(str(path)) is None:
         return False
     source = os.path.expanduser(source)

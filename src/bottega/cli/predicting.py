@@ -15,6 +15,7 @@ from bottega.cli.spreadsheet import as_csv
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.files import write_atomically
 from bottega.data import read_frame
+from bottega.data.read.files import Paths
 from bottega.report.words import limits_in_words
 from bottega.workbench import SavedModel, load
 
@@ -23,7 +24,7 @@ __all__ = ["predict"]
 
 def predict(
     model: Path,
-    data: str,
+    data: Paths,
     *,
     out: Path | None,
     ids: Sequence[str],

@@ -21,15 +21,16 @@ def is_larger_than_memory(path: Any) -> bool:
 
     Parameters
     ----------
-    path : path
-        A file, a folder or a pattern, as `bottega.read` takes them; the name of a bundled data set
-        is none.
+    path : path or tuple of paths
+        A file, a folder or a pattern, as `bottega.read` takes them, or several of them; the name of
+        a bundled data set is none.
     """
-    name = os.path.expanduser(os.fspath(path))
+    several = isinstance(path, tuple)
+    names = [os.path.expanduser(os.fspath(each)) for each in (path if several else (path,))]
     memory = memory_of_process()
-    if is_bundled(name) or memory is None:
+    if memory is None or (not several and is_bundled(names[0])):
         return False
-    return _COPIES * sum(map(_unpacked, find_files(name))) > memory
+    return _COPIES * sum(map(_unpacked, find_files(tuple(names)))) > memory
 
 
 def _unpacked(file: str) -> int:
