@@ -64,6 +64,22 @@ def test_a_column_that_is_left_out_does_not_tell_rows_apart():
     assert Table(frame.assign(u=np.arange(600.0)[::-1] ** 0.5), target="y").copies is None
 
 
+def test_a_row_that_was_copied_with_its_day_is_a_copy():
+    days = pd.date_range("2024-01-01", periods=600).strftime("%Y-%m-%d")
+    frame = pd.concat([measured(), measured()]).assign(entered=days)
+    table = Table(frame, target="y")
+    np.testing.assert_array_equal(table.copies[300:], np.arange(300))
+    (message,) = [each.message for each in table.warnings if each.code == "copies"]
+    assert "equal in every input but 'entered' and in the target" in message
+    once = frame.assign(entered=np.tile(days[:300], 2))
+    (message,) = [e.message for e in Table(once, target="y").warnings if e.code == "copies"]
+    assert "equal in every input and in the target" in message
+    # Rows of few categories have nothing but their day to tell them apart.
+    few = frame[["entered", "town", "y"]]
+    assert Table(few, target="y").copies is None
+    assert Table(pd.concat([few, few]), target="y").copies is not None
+
+
 def test_rows_that_are_equal_by_nature_are_no_copies():
     rng = np.random.default_rng(0)
     few = pd.DataFrame({name: rng.choice(list("uvw"), 900) for name in "abc"})

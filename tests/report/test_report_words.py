@@ -83,6 +83,17 @@ def test_one_sided_and_approximate_certificates(regression):
     assert "the true error is at most 2.9 with probability about 95%" in third
 
 
+def test_equal_losses_are_no_interval(regression):
+    comparison = regression()
+    equal = {"estimate": 0.0, "lower": 0.0, "upper": np.inf, "method": "no interval"}
+    certificate = dataclasses.replace(comparison.certificate, **equal)
+    found = said(regression(certificate=certificate))
+    assert found["verdict"][2].endswith(
+        "all of them have the same loss, and so give that of other rows no limit."
+    )
+    assert found["certificate"]["upper"] == "no limit"
+
+
 @pytest.mark.parametrize(("looks", "words"), [(0, "opened never"), (1, "opened once")])
 def test_looks_at_the_test_part_are_told(looks, words, regression):
     certificate = said(regression(looks=looks))["certificate"]

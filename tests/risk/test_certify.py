@@ -64,6 +64,19 @@ def test_certificate_of_a_regressor_is_marked_approximate():
     assert (claim.lower, claim.upper) == student((y - 1) ** 2)
 
 
+@pytest.mark.parametrize("weight", [None, [1.0] * 30 + [2.0] * 29])
+def test_losses_that_are_all_equal_give_that_of_other_rows_no_limit(weight):
+    found = certify_losses(np.zeros(59), sample_weight=weight)
+    assert (found.estimate, found.lower, found.upper) == (0, 0, np.inf)
+    assert found.method == "no interval: all losses are equal"
+    # (1 - share)^59 = 0.05: so many equal losses in a row are that likely.
+    assert any("at most 5% of those to come have another one" in each for each in found.assumptions)
+    signed = certify_losses(np.full(20, -1.0))
+    assert (signed.lower, signed.upper) == (-np.inf, np.inf)
+    limited = certify_losses(np.full(20, 0.5), method="student", loss_range=(0, 2))
+    assert (limited.lower, limited.upper) == (0, 2)
+
+
 def test_named_losses_and_functions_are_used():
     model = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
     X, y = np.arange(5.0)[:, None], np.array([1.0, 1, 2, 3, 6])

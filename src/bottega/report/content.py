@@ -152,12 +152,16 @@ def _certificate(comparison: Any) -> dict[str, Any]:
         "method": None if certificate is None else certificate.method,
         "quantity": None if certificate is None else certificate.quantity,
         "estimate": None if certificate is None else number(float(certificate.estimate)),
-        "lower": None if certificate is None else number(float(certificate.lower)),
-        "upper": None if certificate is None else number(float(certificate.upper)),
+        "lower": None if certificate is None else _limit(certificate.lower),
+        "upper": None if certificate is None else _limit(certificate.upper),
         "assumptions": ()
         if certificate is None
         else [words.for_readers(each) for each in certificate.assumptions],
     }
+
+
+def _limit(value: float) -> str:
+    return "no limit" if np.isinf(value) else number(float(value))
 
 
 def _limits(comparison: Any) -> str | None:

@@ -188,12 +188,15 @@ def certificate_sentence(comparison: Any) -> str:
     rows = "that took no part in fitting or choosing"
     if comparison.looks > 1:
         rows = f"that have been opened {comparison.looks} times"
-    return (
-        f"On {certificate.n:,} locked rows {rows}, "
-        f"{says}; {_bounds(certificate, units)} with probability "
-        f"{'about' if certificate.approximate else 'at least'} {100 * certificate.confidence:g}%."
-        + _score_sentence(getattr(comparison, "score_certificate", None))
+    probability = (
+        f"with probability {'about' if certificate.approximate else 'at least'} "
+        f"{100 * certificate.confidence:g}%"
     )
+    bounds = f"{_bounds(certificate, units)} {probability}"
+    if np.isinf(certificate.upper) and certificate.lower <= 0:
+        bounds = "all of them have the same loss, and so give that of other rows no limit"
+    score = _score_sentence(getattr(comparison, "score_certificate", None))
+    return f"On {certificate.n:,} locked rows {rows}, {says}; {bounds}.{score}"
 
 
 def _score_sentence(score: Any) -> str:
@@ -203,6 +206,8 @@ def _score_sentence(score: Any) -> str:
     low, middle, high = (
         number(float(each), 3) for each in (score.lower, score.estimate, score.upper)
     )
+    if np.isinf(score.lower) or np.isinf(score.upper):
+        return f" There its {score.quantity} is {middle}."
     return (
         f" There its {score.quantity} is {middle}, and that of new rows between {low} and {high} "
         f"with probability about {100 * score.confidence:g}%."

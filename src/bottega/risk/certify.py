@@ -35,6 +35,7 @@ from bottega.risk.estimate.seen_rows import SeenRows, seen_rows
 
 __all__ = ["certify", "certify_losses"]
 
+_EQUAL = "no interval: all losses are equal"
 METHODS = ("auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student")
 
 _ON_TRUST = (
@@ -108,7 +109,8 @@ def certify_losses(
     zero-one                    Clopper and Pearson's, exact
     within `loss_range`         Hoeffding's and the empirical Bernstein interval
                                 with half of delta each: the risk lies in both
-    without known limits        Student's t, approximate
+    without known limits        Student's t, approximate; none where all losses are
+                                equal, which tell nothing of others
     ==========================  ===================================================
 
     To take the shorter of two intervals after looking at them would miss more often than delta;
@@ -149,6 +151,13 @@ def certify_losses(
     approximate = name == "Student's t"
     if approximate:
         sentences.append(_NORMAL)
+    elif name == _EQUAL:
+        others = 100 * clopper_pearson(0, len(units), level, sides=1)[1]
+        sentences.append(
+            f"All {len(units):,} {'groups' if grouped else 'rows'} have the same loss, so that "
+            f"nothing tells how large others may be: with probability at least "
+            f"{100 * (1 - delta):g}% at most {others:.2g}% of those to come have another one."
+        )
     elif limits is not None and not zero_one:
         sentences.append(
             f"No row to come has a loss outside [{limits[0]:g}, {limits[1]:g}], limits that were "
@@ -349,6 +358,8 @@ def _interval(
         raise InputError(f"The interval {method!r} needs at least 2 test rows; got 1.")
     if method == "student" or (method == "auto" and limits is None):
         least = limits[0] if limits is not None else (0.0 if values.min() >= 0 else -np.inf)
+        if values.min() == values.max():  # Student's interval would be that number
+            return _EQUAL, (least, np.inf if limits is None else limits[1])
         if share is None:
             return "Student's t", student(values, delta, low=least)
         variance = n / (n - 1) * float(share**2 @ (values - mean) ** 2)

@@ -24,12 +24,13 @@ _CHANCE = 0.25  # share of the equal rows that chance may explain
 def find_copies(table: "Table", distinct: dict[str, int]) -> IntArray | None:
     """Return for each row a number that its copies share, None where none are taken as copies.
 
-    Rows are equal if all inputs and the target are, missing values being equal. They are taken as
-    copies where an input of numbers, dates or texts has more than 20 values and chance explains at
-    most a quarter of the pairs of equal rows. How many it makes is told by the pairs that differ in
-    one column alone, and by how often two rows agree in that column; the column that explains most
-    counts. So a table of few categories has no copies, nor have numbers that are rounded until rows
-    meet, while measurements give copies away.
+    Rows are equal if all inputs and the target are, missing values being equal: at first all but
+    the dates, since a row may be copied with the day of the copy. They are taken as copies where an
+    input of numbers, dates or texts has more than 20 values and chance explains at most a quarter
+    of the pairs of equal rows. How many it makes is told by the pairs that differ in one column
+    alone, and by how often two rows agree in that column; the column that explains most counts. So
+    a table of few categories has no copies, nor have numbers that are rounded until rows meet,
+    while measurements give copies away.
 
     Parameters
     ----------
@@ -40,8 +41,19 @@ def find_copies(table: "Table", distinct: dict[str, int]) -> IntArray | None:
     """
     if table.target is None or table.n_rows < 2:
         return None
-    names = [*table.features, table.target]
-    many = [name for name in table.features if table.kinds[name] in ("number", "date", "text")]
+    undated = [name for name in table.features if table.kinds[name] != "date"]
+    found = _equal_rows(table, undated, table.target, distinct)
+    if found is None and len(undated) < len(table.features):
+        found = _equal_rows(table, table.features, table.target, distinct)
+    return found
+
+
+def _equal_rows(
+    table: "Table", features: Sequence[str], target: str, distinct: dict[str, int]
+) -> IntArray | None:
+    """Return for each row a number shared by rows equal in `features` and target, unless chance."""
+    names = [*features, target]
+    many = [name for name in features if table.kinds[name] in ("number", "date", "text")]
     if max((distinct[name] for name in many), default=0) <= _MANY_VALUES:
         return None
     if any(distinct[name] == table.n_rows for name in names):
@@ -71,10 +83,12 @@ def about_copies(table: "Table") -> Iterator[Finding]:
     if table.copies is None:
         return
     count = table.n_rows - np.unique(table.copies).size
+    other = _dates_apart(table, table.copies)
+    inputs = f"every input but {', '.join(map(repr, other))}" if other else "every input"
     seen = f"{count:,} of {table.n_rows:,} rows " + (
-        "is a copy of another: it is equal in every input and in the target"
+        f"is a copy of another: it is equal in {inputs} and in the target"
         if count == 1
-        else "are copies of others: they are equal in every input and in the target"
+        else f"are copies of others: they are equal in {inputs} and in the target"
     )
     values = table.time if table.groups is None else table.groups
     if values is None:
@@ -96,6 +110,18 @@ def about_copies(table: "Table") -> Iterator[Finding]:
             f"follow the {role}, so methods are judged on rows that they have learnt from, and the "
             "error comes out too low: drop the copies if they are a slip.",
         )
+
+
+def _dates_apart(table: "Table", copies: IntArray) -> list[str]:
+    """Return the dates in which copies differ."""
+    rows, kinds = np.arange(table.n_rows), np.unique(copies).size
+    own = scramble(copies.astype(np.uint64))
+    return [
+        name
+        for name in table.features
+        if table.kinds[name] == "date"
+        and np.unique(own ^ _hashes(table.series(name), rows, 0)).size > kinds
+    ]
 
 
 def _hashes(series: Series, rows: IntArray, place: int) -> Array:

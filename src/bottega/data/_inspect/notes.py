@@ -76,11 +76,14 @@ def _left_out(name: str, seen: Profile) -> Finding:
     if seen.distinct == 0:
         return Finding("empty", name, f"Column {name!r} is missing in every row and is left out.")
     if seen.kind == "category":
+        key = 2 * seen.single > seen.distinct
+        how = "most of one row only, as of a key" if key else f"more than the {MAX_LEVELS:,} usable"
+        cure = "" if key else "; group its rare levels to use it"
         return Finding(
             "levels",
             name,
-            f"Column {name!r} is a category with {seen.distinct:,} levels, more than the "
-            f"{MAX_LEVELS:,} that can be used, and is left out; group its rare levels to use it.",
+            f"Column {name!r} is a category with {seen.distinct:,} levels, {how}, and is left "
+            f"out{cure}.",
         )
     if seen.kind == DATELIKE:
         return Finding(
