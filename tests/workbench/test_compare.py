@@ -326,7 +326,12 @@ def test_progress_is_reported_to_the_end():
         ({"test_size": 1.0}, ParameterError, "test_size=1.0"),
         ({"n_jobs": 0}, ParameterError, "n_jobs=0"),
         ({"methods": ["neighbor"]}, InputError, "Did you mean 'neighbors'"),
-        ({"methods": ["ridge"]}, InputError, "no method 'ridge' for classification"),
+        ({"methods": ["ridgee"]}, InputError, "no method 'ridgee' for classification"),
+        (
+            {"methods": ["ridge"]},
+            InputError,
+            "'ridge' is for regression, and .* classes .*; give task='regression'",
+        ),
     ],
 )
 def test_wrong_calls_are_one_sentence(arguments, error, words):

@@ -8,7 +8,7 @@ import pytest
 
 import bottega
 from bottega import scale
-from bottega.core.errors import InputError
+from bottega.core.errors import DataWarning, InputError
 from bottega.data import read
 from bottega.linear import LeastSquares
 from bottega.workbench import memory
@@ -169,6 +169,58 @@ def test_rows_that_depend_on_those_held_out_are_not_learnt_from(frame, role, mon
     assert folds == 4
     board = found.leaderboard.set_index("method")
     assert board.loc["ridge", "learned_from"] == found.n_train  # its knob needs folds of its own
+    (note,) = found.notes
+    how = {"groups": "keep groups together", "time": "in the order of time"}[role]
+    assert note.startswith("Ridge regression learned from the drawn rows alone: ")
+    assert how in note
+
+
+def test_methods_that_learn_from_the_drawn_rows_alone_share_a_note(frame):
+    source = scale.source(frame.drop(columns="label"), target="y", rows=900)
+    options = {"methods": METHODS, "outer": 2, "sample": 150, "stack": False}
+    found = bottega.compare(source, groups="block", **options)
+    notes = [each for each in found.notes if "drawn rows alone" in each]
+    assert len(notes) == 1
+    assert "Ridge regression" in notes[0]
+    assert "Least squares" not in notes[0]  # has nothing to choose
+    assert not [each for each in bottega.compare(source, **options).notes if "drawn" in each]
+
+
+def test_how_a_column_is_read_is_told_once_by_all_rows():
+    rng = np.random.default_rng(0)
+    keys = np.arange(2400)
+    keys[2390:] = keys[:10]  # no key of all rows, nor a category that can be used
+    rows = pd.DataFrame(
+        {
+            "x": rng.normal(size=2400),
+            "id": [f"C{key:05d}" for key in keys],
+            "word": rng.choice(["a", "b"], 2400),
+            "code": [f"k{key % 1300}" for key in range(2400)],
+            "y": rng.normal(size=2400),
+        }
+    )
+    with pytest.warns(DataWarning, match="levels"):
+        source = scale.source(rows, target="y")
+    table = draw_table(source, 100, seed=3)
+    alone = {each.column: each.code for each in read(table.frame, target="y").warnings}
+    assert alone["id"] == "id"  # a key, as far as these rows tell
+    assert alone.get("code") != "levels"
+    of_all = {each.column: each.message for each in source.warnings}
+    for column in ("id", "code"):
+        assert [e.message for e in table.warnings if e.column == column] == [of_all[column]]
+    assert table.features == ("x", "word")
+
+
+def test_levels_of_one_drawn_row_are_said_to_be_of_the_drawn_rows():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"x": rng.normal(size=900), "y": rng.normal(size=900)})
+    rows["city"] = [f"c{k % 90}" for k in range(900)]
+    told = draw_table(scale.source(rows, target="y"), 150).warnings
+    (single,) = [each.message for each in told if each.code == "rare_levels"]
+    assert single.startswith("Levels seen in one drawn row only, in 'city' (")
+    whole = read(rows.assign(city=[*rows["city"][1:], "once"]), target="y")
+    (single,) = [each.message for each in whole.warnings if each.code == "rare_levels"]
+    assert single.startswith("Levels seen in one row only, in 'city' (1 of 91)")
 
 
 def test_weights_and_missing_responses(frame):

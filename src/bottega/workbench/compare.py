@@ -37,7 +37,7 @@ from bottega.workbench.job import Job
 from bottega.workbench.measures import get_measure
 from bottega.workbench.results import MethodResult
 from bottega.workbench.resume import Saved, digest_of
-from bottega.workbench.streamed import procedure_for_table
+from bottega.workbench.streamed import notes_on_drawn, procedure_for_table
 from bottega.workbench.tables import as_table
 
 __all__ = ["compare"]
@@ -296,7 +296,10 @@ def compare(
                 skipped[LAST] = job.why_no_stack
         elif not stack and LAST in skipped:
             skipped[LAST] = "skipped: left out on request"
-    notes = tuple(_after(warned))
+    notes = _after(warned)
+    if is_part:
+        done = {name: each for name, each in procedures.items() if name in results}
+        notes += notes_on_drawn(done, {name: results[name].card.title for name in done})
     return Comparison(
         table=table,
         train=train,
@@ -317,7 +320,7 @@ def compare(
         budget=seconds,
         ends=None if seconds is None else start + seconds,
         cut=tuple(job.cut(nested)),
-        notes=notes,
+        notes=tuple(notes),
     )
 
 

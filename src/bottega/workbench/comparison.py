@@ -180,8 +180,9 @@ class Comparison(ExplainedComparison, ShownComparison):
         measures of the same predictions (`auc` and `lift` say how well scores order the rows of two
         classes); `df` and `chosen` describe the model fitted to all training rows, and
         `learned_from` says how many rows it has seen, where not all methods saw as many (of the
-        leaders combined the one that saw most); `folds` is
-        the number of outer folds; `seconds` is the time of the final fit, tuning included.
+        leaders combined the one that saw most); `folds` is the number of outer folds; `seconds` is
+        the time of one fit, that to all training rows, tuning included (each outer fold takes about
+        as long again; `Comparison.seconds` is the time of all together).
         """
         return make_frame(leaderboard_columns(self.results, self.nested), self.table.frame)
 

@@ -6,7 +6,7 @@ from the rows that were not drawn, too (`bottega.workbench.streamed`).
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -25,6 +25,11 @@ from bottega.data.row_sample import sample_rows
 __all__ = ["SAMPLE", "DrawnTable", "OtherRows", "draw_table"]
 
 SAMPLE = 100_000  # rows that are drawn
+# Findings that say how a column is read, or why it is left out: a column has one of them at most.
+_READ = {
+    *("id", "constant", "empty", "levels", "date_format", "unusable"),
+    *("mixed", "number_format", "number_as_text"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +147,10 @@ def draw_table(
     table.others = OtherRows(source, drawn, more, numbered.stored, seconds)
     if numbered.kept < numbered.stored and "text" in table.kinds.values():
         table.unlabelled = sample_rows(_without_target(source), size, seed)
-    own = tuple(_with_others(each) if each.code == "copies" else each for each in table.warnings)
-    table.warnings = (*_findings(table, numbered), *(own if table.others.count else table.warnings))
+    own = _told_by_all(table, source, {source.target, *roles.values()})
+    if more:
+        own = [_of_the_drawn(each) for each in own]
+    table.warnings = (*_findings(table, numbered), *own)
     return table
 
 
@@ -201,21 +208,28 @@ def _read(frame: Any, source: EncodedChunks, task: str | None, roles: dict[str, 
     gone = [name for name in table.kinds if name not in kinds and table.kinds[name] != "text"]
     if not other and not gone:
         return table
-    table = DrawnTable(frame, ignore=source.ignore.union(gone), kinds=other, **given)
-    table.warnings = (*(_cannot_be_used(name) for name in gone), *table.warnings)
-    return table
+    return DrawnTable(frame, ignore=source.ignore.union(gone), kinds=other, **given)
 
 
-def _cannot_be_used(name: str) -> Finding:
-    message = (
-        f"Column {name!r} cannot be used as all rows hold it (too many levels, say, or dates in "
-        "several formats), and is left out."
-    )
-    return Finding("unusable", name, message)
+def _told_by_all(table: Table, source: EncodedChunks, used: set[str | None]) -> list[Finding]:
+    """Return what is to be known of a table; how columns are read is told by all rows.
+
+    Columns that are `used` for something else are no inputs.
+    """
+    every = [each for each in source.warnings if each.code in _READ and each.column not in used]
+    told = {each.column for each in every}
+    own = (each for each in table.warnings if each.code not in _READ or each.column not in told)
+    return [*every, *own]
 
 
-def _with_others(finding: Finding) -> Finding:
-    """Say of copies among the drawn rows that there are copies of them among the others, too."""
+def _of_the_drawn(finding: Finding) -> Finding:
+    """Say of what the drawn rows alone tell that it is about them."""
+    if finding.code == "rare_levels":
+        message = finding.message.replace("seen in one row only", "seen in one drawn row only", 1)
+        return replace(finding, message=message)
+    if finding.code != "copies":
+        return finding
+    # There are copies of them among the others, too.
     seen, _, _ = finding.message.partition(". ")
     return Finding(
         "copies_apart",
@@ -233,7 +247,8 @@ def _findings(table: DrawnTable, read: _RowsAndNumbers) -> Iterator[Finding]:
             "drawn",
             None,
             f"Of {table.n_stored:,} rows {table.n_rows:,} were drawn at random: methods are judged "
-            "on these, which are held in memory, and what is said of the columns is of these. "
-            "Methods that fit chunks learn from the other rows, too, where there is time for it.",
+            "on these, which are held in memory, and what is said of values and levels is of "
+            "these. Methods that fit chunks learn from the other rows, too, where there is time "
+            "for it.",
         )
     yield from about_gaps(read.stored - read.kept, read.stored, str(table.target))

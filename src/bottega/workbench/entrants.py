@@ -18,6 +18,7 @@ __all__ = ["choose_methods", "unfitted"]
 Classes = dict[str, Any]  # of estimators, by the name of their method
 
 LAST = "stacking"  # the method that combines the leaders, after all others
+_OTHER = {"regression": "classification", "classification": "regression"}
 
 
 def choose_methods(
@@ -56,6 +57,8 @@ def choose_methods(
                 f"{LIBRARIES[name]} is not installed; install it (pip install {name}), or leave it "
                 "out."
             )
+        if name not in known and name in methods_for(_OTHER[task]):
+            raise InputError(_of_the_other_task(name, task, str(train.target)))
         if name not in known:
             raise InputError(
                 f"There is no method {name!r} for {task}; there are {', '.join(known)}."
@@ -82,6 +85,17 @@ def choose_methods(
         else:
             chosen[name] = each
     return chosen, skipped
+
+
+def _of_the_other_task(name: str, task: str, target: str) -> str:
+    """Return what to do about a method that predicts the other kind of target."""
+    taken, wanted = "a number", "labels of classes"
+    if task == "classification":
+        taken, wanted = wanted, "numbers to predict"
+    return (
+        f"The method {name!r} is for {_OTHER[task]}, and the target {target!r} is taken as {taken} "
+        f"({task}); give task={_OTHER[task]!r} if its values are {wanted}."
+    )
 
 
 def unfitted(estimator_class: Any, select: str, loss: Loss) -> Any:

@@ -252,7 +252,7 @@ class MethodResult:
 
     @property
     def seconds(self) -> float:
-        """Time of the final fit, tuning included; of a fold where there was none."""
+        """Time of one fit, the final one, tuning included; of a fold where there was none."""
         return float(np.mean(self.nested.seconds)) if self._final is None else self._final.seconds
 
     @cached_property

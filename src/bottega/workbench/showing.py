@@ -127,7 +127,8 @@ class ShownComparison:
         mean = "" if self.measure.form in ("root", "folds", "share") else "mean "
         notes = [
             f"error: {mean}{self.loss} over {self.outer} outer folds, tuning inside each "
-            f"(rule {self.select}); interval: of the difference to the best",
+            f"(rule {self.select}); interval: of the difference to the best; seconds: of one fit, "
+            "that to all training rows, tuning included",
         ]
         best = self.results[self.best_method]
         whole = [each for each in self.results.values() if not each.partial]

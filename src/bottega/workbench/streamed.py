@@ -23,8 +23,9 @@ from bottega.risk.estimate.nested_engine import Part
 from bottega.risk.estimate.procedures import EstimatorProcedure, takes_weights
 from bottega.workbench.drawn import DrawnTable
 from bottega.workbench.features import inputs_of
+from bottega.workbench.together import together
 
-__all__ = ["StreamedProcedure", "StreamedRows", "procedure_for_table"]
+__all__ = ["StreamedProcedure", "StreamedRows", "notes_on_drawn", "procedure_for_table"]
 
 _PASSES = 3  # over the rows that a fit of chunks takes, as a rule
 _NUMBERS = 2_000_000  # of encoded inputs that are held at once
@@ -125,11 +126,37 @@ def procedure_for_table(estimator: Any, inputs: Any, rows: Any, table: Table, **
     """
     plain = EstimatorProcedure(estimator, inputs, rows, **how)
     more = isinstance(table, DrawnTable) and table.others.count
-    if not more or not isinstance(estimator, Chunked):
-        return plain
-    if plain.is_chosen_here and plain.inner is not None and estimator.walks_chunks:
+    if not more or not isinstance(estimator, Chunked) or _needs_drawn_folds(plain):
         return plain
     return StreamedProcedure(estimator, inputs, rows, table=table, **how)
+
+
+def _needs_drawn_folds(procedure: EstimatorProcedure) -> bool:
+    """Return whether a path of all rows is to be judged by folds that respect groups or time."""
+    walks = isinstance(procedure.estimator, Chunked) and procedure.estimator.walks_chunks
+    return walks and procedure.is_chosen_here and procedure.inner is not None
+
+
+def notes_on_drawn(procedures: Mapping[str, Any], titles: Mapping[str, str]) -> list[str]:
+    """Return why methods that fit chunks learn from the drawn rows alone, in sentences.
+
+    Parameters
+    ----------
+    procedures : dict of str to EstimatorProcedure
+        Methods of a comparison of drawn rows.
+    titles : dict of str to str
+        What the methods are called.
+    """
+    return together(
+        (
+            titles[name],
+            "learned from the drawn rows alone: the penalty or another setting is chosen by folds "
+            + ("that keep groups together" if each.rows.time is None else "in the order of time")
+            + ", which need their rows in memory.",
+        )
+        for name, each in procedures.items()
+        if _needs_drawn_folds(each)
+    )
 
 
 @dataclass(frozen=True, eq=False)
