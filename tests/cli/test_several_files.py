@@ -55,6 +55,14 @@ def test_several_files_are_one_table(files, here, tmp_path, run):
     assert title in report.read_text()
 
 
+def test_several_files_are_one_table_for_python_too(files, here):
+    options = {"methods": ["ridge", "tree"], "outer": 2, "stack": False}
+    found = bottega.compare(files, "y", **options)
+    assert errors_of(found.to_dict()) == pytest.approx(here, rel=1e-9)
+    assert found.table.source == "part0.parquet, part1.parquet and 1 more"
+    assert bottega.describe(files).table.n_rows == 240
+
+
 def test_options_may_stand_before_the_files(files, here, run):
     done = run("compare", "--target", "y", *SMALL, "--json", "--again", *files)
     assert errors_of(json.loads(done.stdout)) == pytest.approx(here, rel=1e-9)

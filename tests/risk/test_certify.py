@@ -73,8 +73,11 @@ def test_losses_that_are_all_equal_give_that_of_other_rows_no_limit(weight):
     assert any("at most 5% of those to come have another one" in each for each in found.assumptions)
     signed = certify_losses(np.full(20, -1.0))
     assert (signed.lower, signed.upper) == (-np.inf, np.inf)
+    assert str(signed) == "loss -1 (no interval: all losses are equal, n = 20)"
     limited = certify_losses(np.full(20, 0.5), method="student", loss_range=(0, 2))
     assert (limited.lower, limited.upper) == (0, 2)
+    assert told(limited, "outside [0, 2]")
+    assert "between 0 and 2" in str(limited)
 
 
 def test_named_losses_and_functions_are_used():

@@ -334,8 +334,7 @@ def test_a_list_of_files_is_a_source(folder, expected, form):
     rows = scale.source(files, **OPTIONS)
     same(Ridge(alpha=1.0).fit(rows), expected)
     assert len(rows.parts()) == 3
-    first, second = (str(each) for each in files[:2])
-    assert rows.name == f"{first!r}, {second!r} and 1 more"
+    assert rows.name == "part0.parquet, part1.parquet and 1 more"
     same(Ridge(alpha=1.0).fit(rows), fitted(read(files, **OPTIONS)))
     with pytest.raises(InputError, match="There is no file"):
         scale.source([*files, "nothing.parquet"], **OPTIONS)
@@ -514,12 +513,14 @@ def test_a_column_in_another_unit_is_told():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(50, 3)), columns=["a", "b", "y"])
     frame["a"] *= 1e-200
+    frame.insert(0, "town", rng.choice(["bari", "lecce"], 50))
     with pytest.warns(DataWarning, match=r"Column 'a' is taken in units of .*pipeline"):
         rows = scale.source(frame, "y")
     assert [each.code for each in rows.warnings] == ["unit"]
     model = LeastSquares().fit(rows)
-    right = LeastSquares().fit(frame[["a", "b"]].to_numpy() * [1e200, 1.0], frame["y"])
-    expected = right.predict(frame[["a", "b"]].to_numpy() * [1e200, 1.0])
+    inputs = frame[["a", "b"]].to_numpy() * [1e200, 1.0]
+    inputs = np.column_stack([inputs, frame["town"] == "bari"])
+    expected = LeastSquares().fit(inputs, frame["y"]).predict(inputs)
     np.testing.assert_allclose(rows.pipeline(model).predict(frame), expected, rtol=1e-9)
 
 
@@ -554,6 +555,15 @@ def test_small_whole_numbers_are_responses_without_overflow(stored, tmp_path):
         score = scale.score(model.fit(rows), rows)
         whole = model.fit(inputs, frame["y"].astype(float))
         assert score == pytest.approx(whole.score(inputs, frame["y"].astype(float)), rel=1e-9)
+
+
+def test_a_file_is_named_once(tmp_path):
+    path = tmp_path / "rows.csv"
+    pd.DataFrame({"a": [1.0, 2.0], "y": [1.0, 3.0]}).to_csv(path, index=False)
+    (tmp_path / "link.csv").symlink_to(path)
+    for make in (read, scale.source):
+        with pytest.raises(InputError, match="is named twice"):
+            make([path, tmp_path / "link.csv"], target="y")
 
 
 @pytest.mark.parametrize("data", [42, iter([]), object()])

@@ -91,7 +91,7 @@ def test_a_failure_leaves_nothing_behind(folder, tmp_path, model, monkeypatch):
     assert os.listdir(tmp_path) == ["rows"]
 
 
-def test_predictions_are_one_a_row_and_of_one_type(folder, tmp_path):
+def test_predictions_are_one_per_row_and_of_one_type(folder, tmp_path):
     class Odd:
         columns = ("size",)
 
@@ -107,6 +107,17 @@ def test_predictions_are_one_a_row_and_of_one_type(folder, tmp_path):
     kinds = [lambda n: np.zeros(n, dtype=int), lambda n: np.full(n, 0.5)]
     with pytest.raises(InputError, match="not of the types that the first block has"):
         scale.predict_to(Odd(*kinds), folder, out, rows=100)
+    assert os.listdir(tmp_path) == ["rows"]
+
+
+def test_what_cannot_be_written(folder, tmp_path, model):
+    def odd(frame):
+        return {"made": [object()] * len(frame)}
+
+    with pytest.raises(InputError, match=r"cannot be written .* give numbers, texts or dates"):
+        scale.predict_to(model, folder, tmp_path / "out", columns=odd)
+    with pytest.raises(InputError, match="names a column twice"):
+        scale.predict_to(model, folder, tmp_path / "out", ids=["size", "size"])
     assert os.listdir(tmp_path) == ["rows"]
 
 

@@ -1,6 +1,7 @@
 """Several text files are parts, each read by what all of them tell: the rows of one source."""
 
 import os
+import pickle
 
 import duckdb
 import numpy as np
@@ -14,6 +15,9 @@ from bottega.core.engine import current_engine
 from bottega.core.errors import InputError
 from bottega.data.read.rows import StoredRows
 from bottega.linear import Ridge
+from bottega.risk.estimate.source_rows import SourceRows
+from bottega.workbench.drawn import draw_table
+from bottega.workbench.streamed import StreamedRows
 
 N = 600
 
@@ -156,7 +160,7 @@ def test_labels_that_are_truth_values_in_each_file_stay_as_they_are_written(tmp_
 
 
 @pytest.mark.parametrize(
-    "why", ["columns", "case", "keys", "nested", "condition", "alone", "database"]
+    "why", ["columns", "case", "keys", "nested", "condition", "query", "alone", "database"]
 )
 def test_what_one_file_may_not_tell_is_one_part(tmp_path, why):
     first = pd.DataFrame({"a": np.arange(30.0) ** 2, "b": np.sin(np.arange(30))})
@@ -168,6 +172,8 @@ def test_what_one_file_may_not_tell_is_one_part(tmp_path, why):
     elif why == "condition":
         other = tmp_path / "0.csv"
         options["where"] = f"a > (SELECT avg(a) / 10 FROM read_csv('{other}'))"
+    elif why == "query":
+        options["where"] = f"a IN (FROM (FROM read_csv('{tmp_path / '0.csv'}')) SELECT a)"
     if why == "database":
         with duckdb.connect(str(tmp_path / "rows.duckdb")) as connection:
             connection.execute("CREATE TABLE t AS SELECT * FROM first")
@@ -251,6 +257,40 @@ def test_one_part_is_found_from_another_working_directory(groups, tmp_path, monk
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert sum(len(X) for X, _ in part) == 900
+
+
+def test_one_part_of_a_pattern_in_a_folder_with_signs_of_patterns(groups, tmp_path, monkeypatch):
+    (tmp_path / "run[1]").mkdir()
+    groups.to_csv(tmp_path / "run[1]" / "rows.csv", index=False)
+    monkeypatch.chdir(tmp_path / "run[1]")
+    (part,) = scale.source("*.csv", target="y").parts()
+    assert sum(len(X) for X, _ in part) == 900
+
+
+def test_a_part_does_not_tell_of_the_files_of_others(groups, tmp_path):
+    numbers = groups.select_dtypes("number")
+    sizes = []
+    for count in (2, 60):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        for number in range(count):
+            numbers[number::count].to_parquet(folder / f"{number:03d}.parquet")
+        rows = scale.source(folder)
+        assert rows.kinds  # it has learnt from all rows
+        sizes.append(len(pickle.dumps(rows.parts()[0])))
+    assert sizes[1] < 1.2 * sizes[0]
+
+
+def test_chosen_and_undrawn_rows_are_of_files_and_counted(groups, tmp_path):
+    groups.to_csv(tmp_path / "rows.csv", index=False)
+    rows = scale.source(tmp_path / "rows.csv", target="y")
+    others = draw_table(rows, 100).others
+    some = [
+        StreamedRows(others.source, others.drawn, others.stored, reader=None),
+        SourceRows(rows, np.arange(900) < 700),
+    ]
+    assert [each.in_files for each in some] == [True, True]
+    assert [each.told_count for each in some] == [900, 700]
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.cli.costs import read_costs
-from bottega.cli.inputs import named
 from bottega.cli.live import shown_progress
 from bottega.cli.notes import warnings_as_notes
 from bottega.cli.outputs import Ending, check_folder, check_outputs, followed, say, write_out
@@ -108,7 +107,7 @@ def compare(
         )
     with stopped_by_terminate(), interruption.remembered(), warnings_as_notes(quiet) as said:
         large = stream or is_larger_than_memory(data)
-        table = named(_drawn(data, reading, comparing) if large else read(data, **reading), data)
+        table = _drawn(data, reading, comparing) if large else read(data, **reading)
         if comparing["class_weight"] is not None and table.task == "regression":
             raise InputError(
                 "Class weights are for classes, and the target is a number; leave --class-weight "

@@ -11,7 +11,6 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from bottega.cli.comparing import plain, stopped_by_terminate
-from bottega.cli.inputs import named
 from bottega.cli.live import shown_progress
 from bottega.cli.outputs import Ending, check_outputs, followed, say, write_out
 from bottega.cli.spreadsheet import as_csv
@@ -64,7 +63,7 @@ def describe(
     """Read, describe, print what was found, write the report and the rows."""
     asked.check(data)
     with stopped_by_terminate(), interruption.remembered():
-        table = named(read(data, **reading), data)
+        table = read(data, **reading)
         with shown_progress("describing", quiet=quiet):
             found = describe_table(
                 table,

@@ -14,10 +14,9 @@ from fnmatch import fnmatch
 from itertools import combinations
 from pathlib import Path
 
-from bottega.cli.inputs import expanded
 from bottega.core import interruption
 from bottega.core.errors import BottegaError, InputError
-from bottega.data.read.files import Paths, find_files, format_of, is_bundled
+from bottega.data.read.files import Paths, expanded, find_files, format_of, is_bundled
 from bottega.report.wording import in_words_of_the_command_line
 
 __all__ = ["Ending", "check_folder", "check_outputs", "followed", "say", "write_out"]
@@ -140,11 +139,11 @@ def _files_of(source: Paths) -> list[str]:
 
 def _would_join(path: Path, source: Paths) -> bool:
     """Return True if a new file would be one of those that a folder or a pattern stands for."""
+    source = expanded(source)
     if not isinstance(source, str):
         return any(_would_join(path, each) for each in source)
     if is_bundled(source) or format_of(str(path)) is None:
         return False
-    source = os.path.expanduser(source)
     if os.path.isdir(source):
         return _same(path.parent, Path(source))
     return not os.path.exists(source) and fnmatch(

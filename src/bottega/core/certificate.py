@@ -1,5 +1,6 @@
 """A claim about risk, with its interval, its confidence and what it assumes."""
 
+import math
 from dataclasses import dataclass
 from html import escape
 
@@ -67,12 +68,19 @@ class Certificate:
         """The probability with which the claim holds, at least."""
         return 1 - self.delta
 
+    @property
+    def is_without_limits(self) -> bool:
+        """Whether the rows say nothing about how large the quantity may be."""
+        return math.isinf(self.upper) and self.lower <= 0
+
     def __str__(self) -> str:
+        how = f"({self.method}, n = {self._size()})"
+        if self.is_without_limits:
+            return f"{self.quantity} {self.estimate:.4g} {how}"
         return (
             f"{self.quantity} {self.estimate:.4g}, between {self.lower:.4g} and {self.upper:.4g} "
             f"with probability {'about' if self.approximate else 'at least'} "
-            f"{100 * self.confidence:g}% "
-            f"({self.method}, n = {self._size()})"
+            f"{100 * self.confidence:g}% {how}"
         )
 
     def _size(self) -> str:

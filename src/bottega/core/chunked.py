@@ -1,7 +1,7 @@
 """Estimators that fit rows in chunks: the same work, prepared from merged statistics."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from functools import reduce
 from typing import Any, ClassVar, Self
@@ -17,7 +17,7 @@ from bottega.core.errors import InputError, Unforeseen, UnforeseenClass
 from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.matrix_columns import current_columns, made_of
 from bottega.core.parallel import at_most
-from bottega.core.parts import RowSource, at_first_sight
+from bottega.core.parts import RowSource, at_first_sight, refuse_generator
 from bottega.core.row_parts import RowParts, share_chunks
 from bottega.core.threads import one_thread
 from bottega.core.validate import refuse_missing_labels
@@ -117,11 +117,7 @@ class Chunked(Estimator):
 
     def _check_chunks(self, chunks: Iterable[Any], *, guess: bool = False) -> CheckedChunks:
         """Return the chunks to check; with `guess`, the classes are those of the first one."""
-        if isinstance(chunks, Iterator):
-            raise InputError(
-                "Chunks are iterated over more than once, and a generator can only be iterated "
-                "over once: give a list, or an object whose __iter__ starts afresh."
-            )
+        refuse_generator(chunks)
         if not isinstance(chunks, Iterable):
             raise InputError(
                 f"Chunks are a list of (X, y), or an object to iterate over; got {chunks!r}."

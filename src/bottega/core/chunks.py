@@ -354,7 +354,7 @@ class CheckedChunks:
         """Return checked responses with two axes, or the codes of labels."""
         if self.classes is not None:
             return self._codes(y)
-        return None if y is None else y.reshape(len(y), -1)
+        return None if y is None else np.asarray(y, dtype=np.float64).reshape(len(y), -1)
 
     def _codes(self, y: Any) -> IntArray:
         if isinstance(y, CodedLabels):
@@ -371,7 +371,9 @@ class CheckedChunks:
         """Return True for responses that need not be looked at: none, labels, finite numbers."""
         if y is None or isinstance(y, CodedLabels):
             return y is None or self.classes is not None
-        return isinstance(y, np.ndarray) and y.dtype == np.float64 and bool(np.isfinite(y).all())
+        if not isinstance(y, np.ndarray):
+            return False
+        return y.dtype.kind in "iu" or (y.dtype == np.float64 and bool(np.isfinite(y).all()))
 
     def _in_order(self, X: Any, number: str) -> Any:
         """Return the columns of a data frame in the order of the first chunk."""

@@ -3,7 +3,7 @@
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from types import ModuleType
@@ -26,6 +26,7 @@ __all__ = [
     "ParameterError",
     "TestSetAlreadyUsed",
     "did_you_mean",
+    "refuse_unknown",
     "require",
     "warn_caller",
 ]
@@ -104,6 +105,16 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     if not near and len(asked) >= _LEAST_START:
         near = [name for name in names if name.startswith(asked)]
     return f" Did you mean {names[near[0]]!r}?" if near else ""
+
+
+def refuse_unknown(owner: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise where a function was given an option that it does not have."""
+    for name in given:
+        if name not in known:
+            raise ParameterError(
+                f"{owner} has no option {name!r}; there are {', '.join(known)}."
+                f"{did_you_mean(name, known)}"
+            )
 
 
 def require(module: str, extra: str) -> ModuleType:

@@ -21,6 +21,7 @@ __all__ = [
     "merged",
     "of_blocks",
     "parts_side_by_side",
+    "refuse_generator",
     "refuse_other_count",
     "refuse_source",
 ]
@@ -116,6 +117,15 @@ class KeptPart(list[Any]):
 
     def __reduce__(self) -> Any:
         return KeptPart, (list(self),)
+
+
+def refuse_generator(chunks: Any) -> None:
+    """Raise where chunks can be iterated over only once."""
+    if isinstance(chunks, Iterator):
+        raise InputError(
+            "Chunks are iterated over more than once, and a generator can only be iterated over "
+            "once: give a list, or an object whose __iter__ starts afresh."
+        )
 
 
 def refuse_source(X: Any) -> None:

@@ -70,7 +70,7 @@ class RowParts:
         return found
 
     def keep(self) -> None:
-        """Have the rows kept from the next pass on, where they ever are: another one follows."""
+        """Have the rows kept from the next pass on, unless they never are: another pass follows."""
         self._keeps = True
 
     def glance(self, function: Callable[[Iterable[Any]], Any]) -> list[Any]:

@@ -5,7 +5,6 @@ from copy import copy, deepcopy
 from typing import Any
 
 import narwhals.stable.v2 as nw
-import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -22,7 +21,7 @@ from bottega.data.findings import Finding
 from bottega.data.plain_numbers import PlainNumbers
 from bottega.data.prepare import implied_names
 from bottega.data.read import is_query
-from bottega.data.read.files import is_path, path_in_words
+from bottega.data.read.files import is_path, path_in_words, path_of, short_name
 from bottega.data.read.rows import FrameRows, rows_of
 from bottega.data.role_columns import class_labels, with_target
 from bottega.data.row_sample import sample_rows
@@ -186,7 +185,7 @@ class EncodedChunks(RowSource):
         roles = {"target": self.target, "weight": self.weight, "group": self.group}
         given = [f"{role}={name!r}" for role, name in roles.items() if name is not None]
         path: Any = getattr(self._source, "source", None)
-        where = path_in_words(path) if is_path(path) else "rows that are not in files"
+        where = path_in_words(path_of(path)) if is_path(path) else "rows that are not in files"
         lines = [f"source({', '.join([where, *given])})"]
         if self._learned is not None:
             width = max(map(len, self._kinds))
@@ -221,12 +220,11 @@ class EncodedChunks(RowSource):
 
     def _tell_units(self, encoder: Encoder) -> None:
         """Warn of columns that have been brought to another unit: a model of them is in it."""
-        names = encoder.get_feature_names_out()
-        for j in np.flatnonzero(encoder.scale_ != 1):
+        for name, scale in encoder.changed_units.items():
             finding = Finding(
                 "unit",
-                str(names[j]),
-                f"Column {str(names[j])!r} is taken in units of {encoder.scale_[j]:.3g}, since "
+                name,
+                f"Column {name!r} is taken in units of {scale:.3g}, since "
                 "squares of its values would be lost: a model of these rows predicts others "
                 "through source.pipeline(model), not by itself.",
             )
@@ -280,11 +278,11 @@ class EncodedChunks(RowSource):
 
     @property
     def name(self) -> str | None:
-        """The path (or paths) that the rows are read from; None where they are not in files."""
+        """What the rows are read from: a path, the names of files; None where they are in none."""
         path: Any = getattr(self._source, "source", None)
         if not is_path(path):
             return None
-        return path if isinstance(path, str) else path_in_words(path)
+        return short_name(path_of(path))
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         names = [str(name) for name in self.encoder.get_feature_names_out()]
@@ -321,7 +319,7 @@ class EncodedChunks(RowSource):
         found = []
         for source in self._source.parts(self._text):
             part = copy(self)
-            part._source = source
+            part._source, part._plain = source, None  # which tells of the files of all parts
             found.append(part)
         return found
 

@@ -217,9 +217,17 @@ class Encoder(TransformerMixin, BaseEstimator):
                 raise InputError("input_features is not equal to feature_names_in_.")
             names = given
         result = [name for columns in self._names_out(names) for name in columns]
-        numeric = self._layout().numeric(self._names_out(names))
+        numeric = self._numeric_names(names)
         result += [f"{numeric[i]} is missing" for i in self.marked_]
         return np.array(result, dtype=object)
+
+    @property
+    def changed_units(self) -> dict[str, float]:
+        """By how much columns of numbers are divided, where they are, by their names."""
+        check_is_fitted(self)
+        names = self._numeric_names(self._names_in())
+        scales = zip(names, self.scale_.tolist(), strict=True)
+        return {name: scale for name, scale in scales if scale != 1}
 
     @property
     def text_columns(self) -> list[str]:
@@ -227,6 +235,9 @@ class Encoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         kinds = zip(self._names_in(), self.kinds_, strict=True)
         return [name for name, kind in kinds if kind in IN_WORDS or name in self.decimal_]
+
+    def _numeric_names(self, names: list[str]) -> list[str]:
+        return self._layout().numeric(self._names_out(names))
 
     def _names_out(self, names: list[str]) -> list[list[str]]:
         """Return the names of the columns that each input column becomes, marks left out."""

@@ -74,10 +74,14 @@ class ParquetFolder:
         except OSError as error:
             raise self._failed(error) from error
         except self._pa.ArrowException as error:
-            raise InputError(
-                f"The columns to write are not of the types that the first block has ({error}); "
-                "make them of one type in all blocks."
-            ) from error
+            if self._schema is None:
+                told = f"The columns cannot be written ({error}); give numbers, texts or dates."
+            else:
+                told = (
+                    "The columns to write are not of the types that the first block has "
+                    f"({error}); make them of one type in all blocks."
+                )
+            raise InputError(told) from error
         self.rows += block.num_rows
         self._in_file += block.num_rows
 

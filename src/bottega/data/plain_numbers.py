@@ -218,7 +218,7 @@ class PlainNumbers(RowSource):
             y: Any = CodedLabels(codes, labels) if len(labels) else codes
             absent = found.is_null().to_numpy(zero_copy_only=False)
         else:
-            y = _numbers(found) if getattr(found, "null_count", 1) else _as_stored(found)
+            y = _responses(found)
             absent = np.isnan(y)
         return y, w, ~absent if absent.any() else None
 
@@ -251,8 +251,10 @@ def _is_plain(name: str, types: Types, said: NumberFooter) -> bool:
     return not (whole and is_key(name, said.rows, int(said.low), int(said.high)))
 
 
-def _as_stored(column: Any) -> np.ndarray:
-    """Return a column without gaps: whole numbers, which may be labels, stay such."""
+def _responses(column: Any) -> np.ndarray:
+    """Return a column of numbers; whole ones without gaps, which may be labels, stay such."""
+    if isinstance(column, np.ndarray) or column.null_count:
+        return _numbers(column)
     found = column.to_numpy(zero_copy_only=False)
     return found if found.dtype.kind in "iu" else _numbers(column)
 

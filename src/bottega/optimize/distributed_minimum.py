@@ -10,7 +10,7 @@ from bottega.core.tables import Section, Summary
 from bottega.core.typing import FloatArray
 from bottega.optimize.minimum import Minimum
 
-__all__ = ["DistributedMinimum"]
+__all__ = ["DistributedMinimum", "bound_of_serial_share"]
 
 
 def bound_of_serial_share(serial_share: float, n_workers: int) -> float:

@@ -12,9 +12,9 @@ from bottega.optimize.proximal_newton import LogisticProblem
 from bottega.optimize.quadratic_model import QuadraticModel
 from bottega.optimize.quasi_newton import minimise_smooth
 
-__all__ = ["NEWTON", "Freedom", "LogisticSolution", "Stop", "walk"]
+__all__ = ["NEWTON", "FreedomKind", "LogisticSolution", "Stop", "walk"]
 
-Freedom = Literal["each", "near", "last"]
+FreedomKind = Literal["exact", "near", "last"]
 
 # What is left to gain, against the duality gap wanted, when that is first computed; without
 # absolute values in the penalty a step or two more give most digits, in small problems all, but in
@@ -66,7 +66,7 @@ def walk(
     start: Any = None,
     lead: Sequence[Stop] = (),
     keep: bool = False,
-    df: Freedom | None = None,
+    df: FreedomKind | None = None,
     relax: bool = False,
     ends: bool = False,
     fine: bool = True,
@@ -90,9 +90,10 @@ def walk(
         Another problem on nearly the same rows, at the same penalties.
     keep : bool
         Whether to keep the stops, for folds that follow.
-    df : {"each", "near", "last"}, optional
-        Whether to compute degrees of freedom: at each penalty; in large tables by a curvature near,
-        which may be some percent off and costs next to nothing; or at the last penalty alone.
+    df : {"exact", "near", "last"}, optional
+        Whether to compute degrees of freedom: exactly at each penalty; in large tables by a
+        curvature near, which may be some percent off and costs next to nothing; or exactly at the
+        last penalty alone.
     relax : bool
         Whether to fit the coefficients that are not zero again, without a penalty.
     ends : bool

@@ -193,8 +193,8 @@ def certificate_sentence(comparison: Any) -> str:
         f"{100 * certificate.confidence:g}%"
     )
     bounds = f"{_bounds(certificate, units)} {probability}"
-    if np.isinf(certificate.upper) and certificate.lower <= 0:
-        bounds = "all of them have the same loss, and so give that of other rows no limit"
+    if certificate.is_without_limits:
+        bounds = "all of them have the same loss, so the loss of other rows has no limit"
     score = _score_sentence(getattr(comparison, "score_certificate", None))
     return f"On {certificate.n:,} locked rows {rows}, {says}; {bounds}.{score}"
 

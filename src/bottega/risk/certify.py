@@ -110,7 +110,7 @@ def certify_losses(
     within `loss_range`         Hoeffding's and the empirical Bernstein interval
                                 with half of delta each: the risk lies in both
     without known limits        Student's t, approximate; none where all losses are
-                                equal, which tell nothing of others
+                                equal, which say nothing of other rows
     ==========================  ===================================================
 
     To take the shorter of two intervals after looking at them would miss more often than delta;
@@ -154,11 +154,11 @@ def certify_losses(
     elif name == _EQUAL:
         others = 100 * clopper_pearson(0, len(units), level, sides=1)[1]
         sentences.append(
-            f"All {len(units):,} {'groups' if grouped else 'rows'} have the same loss, so that "
-            f"nothing tells how large others may be: with probability at least "
-            f"{100 * (1 - delta):g}% at most {others:.2g}% of those to come have another one."
+            f"All {len(units):,} {'groups' if grouped else 'rows'} have the same loss: with "
+            f"probability at least {100 * (1 - delta):g}% at most {others:.2g}% of those to come "
+            "have another one, whose size they do not tell."
         )
-    elif limits is not None and not zero_one:
+    if limits is not None and not zero_one and not approximate:
         sentences.append(
             f"No row to come has a loss outside [{limits[0]:g}, {limits[1]:g}], limits that were "
             "known before the test rows were seen."

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.errors import InputError, refuse_unknown
 from bottega.core.frames import is_frame
 from bottega.core.parts import RowSource
 from bottega.data import chunks
@@ -64,7 +64,7 @@ def source(
     """
     if isinstance(data, RowSource):
         return data
-    _refuse_unknown(options)
+    refuse_unknown("source", options, ("target", "weight", "rows", *_OPTIONS))
     if isinstance(data, list | tuple) and not data:
         raise InputError("The list of files (or frames) is empty.")
     if not (isinstance(rows, int) and rows > 0):
@@ -101,17 +101,6 @@ def source(
 def _is_dask(data: Any, *methods: str) -> bool:
     module = type(data).__module__.partition(".")[0]
     return module.startswith("dask") and all(hasattr(data, name) for name in methods)
-
-
-def _refuse_unknown(options: dict[str, Any]) -> None:
-    """Refuse options that no data have, and say which there are."""
-    for name in options:
-        if name not in _OPTIONS:
-            known = ["target", "weight", "rows", *_OPTIONS]
-            raise ParameterError(
-                f"source has no option {name!r}; there are {', '.join(known)}."
-                f"{did_you_mean(name, known)}"
-            )
 
 
 def _refuse_what_is_no_table(data: Any, target: Any) -> None:

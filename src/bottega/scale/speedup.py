@@ -12,6 +12,7 @@ from bottega.core.frames import make_frame
 from bottega.core.stored import stored
 from bottega.core.tables import Section, Shown, Summary
 from bottega.core.typing import FloatArray, IntArray
+from bottega.optimize.distributed_minimum import bound_of_serial_share
 
 __all__ = ["SpeedUp", "amdahl", "speedup_report"]
 
@@ -35,7 +36,7 @@ def amdahl(f: float, k: int) -> float:
     """
     if not 0 <= f <= 1 or k < 1:
         raise ParameterError(f"amdahl({f!r}, {k!r}): f is a share of the work, k a number from 1.")
-    return 1 / (f / k + 1 - f)
+    return bound_of_serial_share(1 - f, k)
 
 
 @stored

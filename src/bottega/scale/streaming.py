@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from bottega.core import progress
 from bottega.core.chunks import is_empty, parts_of
 from bottega.core.engine import current_engine
-from bottega.core.errors import InputError, ParameterError, did_you_mean
+from bottega.core.errors import InputError, ParameterError, did_you_mean, refuse_unknown
 from bottega.core.moments import Moments
 from bottega.core.parts import RowSource, of_blocks
 from bottega.core.row_parts import share_chunks
@@ -175,13 +175,14 @@ def predict_to(
             "Rows are predicted as they are stored: give the files (or the frame) that the source "
             "is made of."
         )
-    for name in options:
-        if name not in _OPTIONS:
-            known = ", ".join(_OPTIONS)
-            cure = did_you_mean(name, _OPTIONS)
-            if name == "handle_unknown":
-                cure = " It is for source.pipeline(model, handle_unknown=...)."
-            raise ParameterError(f"predict_to has no option {name!r}; there are {known}.{cure}")
+    if "handle_unknown" in options:
+        raise ParameterError(
+            "predict_to has no option 'handle_unknown'; it is one of source.pipeline(model, "
+            "handle_unknown=...)."
+        )
+    refuse_unknown("predict_to", options, _OPTIONS)
+    if len(set(ids)) < len(ids):
+        raise InputError(f"ids={list(ids)!r} names a column twice; name each column once.")
     made = _prediction(model) if columns is None else columns
     source, text = rows_of(data, {"rows": rows, **options}), list(text)
     with ParquetFolder(folder) as out:
@@ -194,7 +195,7 @@ def predict_to(
                         "prediction is one value for each row."
                     )
             found = {**_copied(stored, ids), **predicted}
-            if len(found) < len(ids) + len(predicted):
+            if not predicted.keys().isdisjoint(ids):
                 raise InputError("A column to copy has the name of a column of predictions.")
             out.write(found)
             progress.report("rows predicted", out.rows, out.rows)

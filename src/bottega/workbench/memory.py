@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from bottega.data.read.files import find_files, format_of, is_bundled
+from bottega.data.read.files import expanded, find_files, format_of, is_bundled, path_of
 
 __all__ = ["is_larger_than_memory", "memory_of_process"]
 
@@ -21,16 +21,14 @@ def is_larger_than_memory(path: Any) -> bool:
 
     Parameters
     ----------
-    path : path or tuple of paths
+    path : path or sequence of paths
         A file, a folder or a pattern, as `bottega.read` takes them, or several of them; the name of
         a bundled data set is none.
     """
-    several = isinstance(path, tuple)
-    names = [os.path.expanduser(os.fspath(each)) for each in (path if several else (path,))]
-    memory = memory_of_process()
-    if memory is None or (not several and is_bundled(names[0])):
+    names, memory = expanded(path_of(path)), memory_of_process()
+    if memory is None or (isinstance(names, str) and is_bundled(names)):
         return False
-    return _COPIES * sum(map(_unpacked, find_files(tuple(names)))) > memory
+    return _COPIES * sum(map(_unpacked, find_files(names))) > memory
 
 
 def _unpacked(file: str) -> int:

@@ -132,7 +132,7 @@ def procedure_for_table(estimator: Any, inputs: Any, rows: Any, table: Table, **
 
 
 def _needs_drawn_folds(procedure: EstimatorProcedure) -> bool:
-    """Return whether a path of all rows is to be judged by folds that respect groups or time."""
+    """Return True if a path of all rows is to be judged by folds that respect groups or time."""
     walks = isinstance(procedure.estimator, Chunked) and procedure.estimator.walks_chunks
     return walks and procedure.is_chosen_here and procedure.inner is not None
 
@@ -250,6 +250,12 @@ class StreamedRows(RowSource):
     ) -> None:
         self._source, self._drawn, self._count, self._what = source, drawn, count, what
         self._reader, self._first, self._barred, self._until = reader, first, barred, until
+        self.in_files = source.in_files
+
+    @property
+    def told_count(self) -> int:
+        """How many rows there are at most."""
+        return self._count
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         if self._first is not None:

@@ -1,6 +1,5 @@
 """Whatever a user gives as data, as a Table with a target."""
 
-import os
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -10,6 +9,7 @@ from bottega.core.errors import InputError
 from bottega.core.frames import default_names, is_frame, make_frame
 from bottega.core.parts import RowSource
 from bottega.data import Table, read
+from bottega.data.read.files import is_path, path_in_words, path_of
 from bottega.scale.source import source
 from bottega.workbench.drawn import SAMPLE, draw_table
 from bottega.workbench.memory import is_larger_than_memory
@@ -31,7 +31,7 @@ def as_table(
     `roles` may name the columns (or be the values) of `weight`, `group` and `time`; None for no
     such role. A Table that is aimed at another target keeps its kinds, weights, groups and times.
     """
-    if isinstance(data, str | os.PathLike) and is_larger_than_memory(data):
+    if is_path(data) and is_larger_than_memory(data):
         data = source(data, target=_named_target(target))
     if isinstance(data, RowSource):
         return draw_table(data, sample, target=target, task=task, seed=seed, **roles)
@@ -40,15 +40,16 @@ def as_table(
         if target is None and data.target is None:
             raise InputError("The table has no target; name the column to predict.")
         return data.aimed_at(target, task, **roles)
-    if isinstance(data, str | os.PathLike):
+    if is_path(data):
         named: dict[str, Any] = {
             name: value for name, value in roles.items() if isinstance(value, str)
         }
         table = read(data, target=target, task=task, **named)
         if table.target is None:
+            known = ", ".join(repr(column.name) for column in table.columns[:8])
             raise InputError(
-                f"{str(data)!r} was read, but which column should be predicted? Name the target: "
-                f"one of {', '.join(repr(column.name) for column in table.columns[:8])}."
+                f"{path_in_words(path_of(data))} was read, but which column should be predicted? "
+                f"Name the target: one of {known}."
             )
         given = {name: value for name, value in roles.items() if name not in named}
         return table.aimed_at(**given) if given else table

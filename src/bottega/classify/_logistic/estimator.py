@@ -41,7 +41,7 @@ from bottega.core.rows import Rows
 from bottega.core.tuned import Tuned
 from bottega.core.typing import Array
 from bottega.optimize.coordinate import alpha_grid
-from bottega.optimize.logistic_path import Freedom, LogisticSolution
+from bottega.optimize.logistic_path import FreedomKind, LogisticSolution
 
 _SHOWN = 5  # columns named in a warning
 # Shares of absolute values that l1_ratio="auto" tries.
@@ -231,7 +231,7 @@ class LogisticEstimator(LogisticResults, ClassifierMixin, Tuned, Chunked):
             else:
                 alphas = np.sort(np.asarray(values, dtype=np.float64))[::-1]
             # Where a criterion chooses, it reads them; beside errors of rows held out it does not.
-            freedom: Freedom = "near" if self.select in ("min", "one_se") else "each"
+            freedom: FreedomKind = "near" if self.select in ("min", "one_se") else "exact"
             found = work.path(descent, alphas, ends=values is None, df=freedom)
             self._warn(found)
             walks.append(found)

@@ -12,7 +12,7 @@ from bottega.core.rows import Rows
 from bottega.core.sparse import is_sparse
 from bottega.core.typing import FloatArray, IntArray
 from bottega.optimize.coordinate_columns import InputColumns, columns_of
-from bottega.optimize.logistic_path import NEWTON, Freedom, LogisticSolution, Stop, walk
+from bottega.optimize.logistic_path import NEWTON, FreedomKind, LogisticSolution, Stop, walk
 from bottega.optimize.multinomial import MemoryRows
 from bottega.optimize.proximal_newton import LogisticProblem
 
@@ -113,11 +113,11 @@ class LikelihoodWork(ABC):
         descent: LogisticDescent,
         alphas: FloatArray,
         ends: bool = False,
-        df: Freedom = "near",
+        df: FreedomKind = "near",
     ) -> LogisticSolution:
         """Return the fits at `alphas`, descending; with `ends` those that change something.
 
-        Exact degrees of freedom at each of them (``df="each"``) take up to twice as long as the
+        Exact degrees of freedom at each of them (``df="exact"``) take up to twice as long as the
         fits to a large table do.
         """
         walked = self._walked.get(descent)

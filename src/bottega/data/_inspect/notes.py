@@ -76,9 +76,10 @@ def _left_out(name: str, seen: Profile) -> Finding:
     if seen.distinct == 0:
         return Finding("empty", name, f"Column {name!r} is missing in every row and is left out.")
     if seen.kind == "category":
-        key = 2 * seen.single > seen.distinct
-        how = "most of one row only, as of a key" if key else f"more than the {MAX_LEVELS:,} usable"
-        cure = "" if key else "; group its rare levels to use it"
+        how, cure = "most of them seen in one row only, like a key", ""
+        if 2 * seen.single <= seen.distinct:
+            how = f"more than the {MAX_LEVELS:,} usable"
+            cure = "; group its rare levels to use it"
         return Finding(
             "levels",
             name,

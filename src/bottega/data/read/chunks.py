@@ -62,7 +62,8 @@ def read_chunks(
         For one of several text files: how all of them are written, in the place of `decimal` and
         `text`.
     on_layout : callable, optional
-        For several text files: called with their layout, or None, before their first chunk.
+        Called before the first chunk of files that DuckDB reads, with the layout of several text
+        files, and with None where there is none.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Data files and databases through DuckDB: with `scan`, the one place that knows it."""
+"""Data files and databases through DuckDB: with `scan` and `layout`, all that knows it."""
 
 import os
 import re

@@ -3,6 +3,7 @@
 import glob
 import os
 from collections import Counter
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
@@ -67,12 +68,28 @@ def path_of(source: Any) -> Paths:
     return os.fspath(source)
 
 
+def expanded(path: Paths) -> Paths:
+    """Return a path, or several, with the home folder in the place of ``~``."""
+    if isinstance(path, str):
+        return os.path.expanduser(path)
+    return tuple(map(os.path.expanduser, path))
+
+
 def path_in_words(path: Paths) -> str:
     """Write a path, or several, for a message."""
+    return repr(path) if isinstance(path, str) else _listed(path, repr)
+
+
+def short_name(path: Paths) -> str:
+    """Return a path as it was given, or the names of several without their folders."""
     if isinstance(path, str):
-        return repr(path)
-    more = f" and {len(path) - 2:,} more" if len(path) > 2 else ""
-    return ", ".join(map(repr, path[:2])) + more
+        return path
+    return _listed(path, lambda each: os.path.basename(os.path.normpath(each)))
+
+
+def _listed(paths: Sequence[str], written: Callable[[str], str]) -> str:
+    more = f" and {len(paths) - 2:,} more" if len(paths) > 2 else ""
+    return ", ".join(map(written, paths[:2])) + more
 
 
 def frame_or_path(source: Any) -> tuple[Any, Paths]:
@@ -80,20 +97,29 @@ def frame_or_path(source: Any) -> tuple[Any, Paths]:
     if convert.frame_or_none(source) is not None:
         return source, ""
     if isinstance(source, list | tuple) and is_path(source):
-        return None, tuple(map(os.path.expanduser, path_of(source)))
+        return None, expanded(path_of(source))
     if not isinstance(source, str | os.PathLike):
         raise InputError(
             "A path, a data frame (pandas, polars or pyarrow), the name of a bundled data set or "
             f"(for chunks) an executed query is needed, not {type(source).__name__}."
         )
     path = os.fspath(source)
-    return (load_bundled(path) if is_bundled(path) else None), os.path.expanduser(path)
+    return (load_bundled(path) if is_bundled(path) else None), expanded(path)
 
 
 def find_files(path: Paths) -> list[str]:
-    """Return the files meant by a path, a folder or a pattern, in order of name, or by several."""
+    """Return the files meant by a path, a folder or a pattern, in order of name, or by several.
+
+    Several must not name a file twice: its rows would be learnt from and judged at the same time.
+    """
     if not isinstance(path, str):
-        return [file for each in path for file in find_files(each)]
+        found = [file for each in path for file in find_files(each)]
+        seen: set[str] = set()
+        for file in found:
+            if os.path.realpath(file) in seen:
+                raise InputError(f"The file {file!r} is named twice; name each file once.")
+            seen.add(os.path.realpath(file))
+        return found
     if os.path.isdir(path):
         found = [os.path.join(path, name) for name in sorted(os.listdir(path))]
         found = [f for f in found if os.path.isfile(f) and format_of(f) not in (None, "duckdb")]

@@ -5,6 +5,7 @@ other processes can read by themselves.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -30,6 +31,8 @@ from bottega.data.read.parquet import check_alike, parquet_rows
 __all__ = ["FrameRows", "PartRows", "StoredRows", "rows_of"]
 
 _PART = 1_000_000  # rows of one part of a large Parquet file
+# What a condition with a query in it has, which may read the other files.
+_QUERY = re.compile(r"\b(select|from|values|table)\b", re.IGNORECASE)
 
 
 class FrameRows(Protocol):
@@ -117,32 +120,29 @@ class StoredRows:
         return found
 
     def _text_parts(self, files: list[str], text: Any) -> "list[FrameRows]":
-        # A query in a condition may read the other files.
-        asks = "select" in (self.options.get("where") or "").lower()
-        if len(files) == 1 or asks:
-            return [self._absolute(self.source)]
+        if len(files) == 1 or _QUERY.search(self.options.get("where") or ""):
+            return [self._absolute(files)]
         key = frozenset(text)
         if key not in self._layouts:
             next(self.frames(None, text), None)
         layout = self._layouts.get(key)
         if layout is None:
-            return [self._absolute(self.source)]
+            return [self._absolute(files)]
         return [self._part(file, layout=layout) for file in files]
 
     def _part(self, file: str, **more: Any) -> "StoredRows":
         """Return one of the files, with more options."""
         states = None if self.states is None else {file: self.states[file]}
         part = replace(self, options={**self.options, **more}, states=states, _layouts={})
-        return part._absolute(file)
+        return part._absolute([file])
 
-    def _absolute(self, source: Any) -> "StoredRows":
+    def _absolute(self, files: list[str]) -> "StoredRows":
         """Return rows of files whatever the working directory: other processes have their own."""
-        path = frame_or_path(source)[1]
-        found = os.path.abspath(path) if isinstance(path, str) else [*map(os.path.abspath, path)]
+        paths = [*map(os.path.abspath, files)]
         states = self.states
         if states is not None:
             states = {os.path.abspath(file): state for file, state in states.items()}
-        return replace(self, source=found, states=states)
+        return replace(self, source=paths[0] if len(paths) == 1 else paths, states=states)
 
     def _keep_layout(self, text: frozenset[str], layout: TextLayout | None) -> None:
         self._layouts[text] = layout

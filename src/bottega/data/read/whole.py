@@ -14,6 +14,7 @@ from bottega.data.read.files import (
     is_path,
     path_in_words,
     path_of,
+    short_name,
 )
 from bottega.data.table import Table
 
@@ -147,5 +148,4 @@ def read_frame(
 def _name_of(source: Any) -> str:
     if not is_path(source):
         return "a data frame"
-    path = path_of(source)
-    return path if isinstance(path, str) else path_in_words(path)
+    return short_name(path_of(source))

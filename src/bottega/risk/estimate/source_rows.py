@@ -157,6 +157,11 @@ class SourceRows(RowSource):
         return self._source.plain
 
     @property
+    def told_count(self) -> int:
+        """How many rows there are."""
+        return int(np.count_nonzero(self._chosen))
+
+    @property
     def ends(self) -> Sequence[tuple[float, float]] | None:
         """The least and the largest number of each column among all rows, where that is told."""
         return self._source.ends

@@ -176,8 +176,10 @@ class DaskEngine:
         The frames of an error that is shown, as in a notebook, hold futures that would go on.
         """
         self.cancel()
-        self._arrays.clear()
-        for future in list(self._made):
+        with self._lock:
+            made = list(self._made)
+            self._arrays.clear()
+        for future in made:
             future.release()
 
 
@@ -223,7 +225,7 @@ class DaskParts:
     def _by_holder(self) -> list[list[int]]:
         """Return which parts one task passes over: those that one worker keeps, in few tasks.
 
-        All threads of a worker have as many tasks; a part that is still made has one of its own.
+        All threads of a worker get equally many; a part that is still being made has its own.
         """
         client, held = self._engine.client, defaultdict(list)
         places, threads = client.who_has(self._parts), client.nthreads()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from bottega.core.errors import InputError
+from bottega.core.parts import refuse_generator
 from bottega.core.typing import Array
 from bottega.data import EncodedChunks, convert
 from bottega.data.role_columns import with_target
@@ -27,11 +28,7 @@ class ChunkedTexts:
     """
 
     def __init__(self, chunks: Iterable[Any], learner: str | None = None) -> None:
-        if isinstance(chunks, Iterator):
-            raise InputError(
-                "Chunks are iterated over more than once, and a generator can only be iterated "
-                "over once: give a list, or an object whose __iter__ starts afresh."
-            )
+        refuse_generator(chunks)
         if isinstance(chunks, str | bytes) or not isinstance(chunks, Iterable):
             raise InputError(
                 f"Chunks of texts are of type {type(chunks).__name__}; give a list of lists of "

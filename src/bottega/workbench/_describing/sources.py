@@ -1,6 +1,5 @@
 """Whatever a user gives as data, as a Table without a target."""
 
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +8,7 @@ import numpy as np
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.frames import default_names, is_frame, make_frame
 from bottega.data import Table, read_frame
+from bottega.data.read.files import is_path, path_of, short_name
 
 __all__ = ["described_table"]
 
@@ -32,10 +32,10 @@ def described_table(
         roles = {column.role for column in data.columns}
         plain = roles <= {"feature", "ignore"}
         frame = data.frame
-    elif isinstance(data, str | os.PathLike):
+    elif is_path(data):
         labels = [name for name, kind in asked.items() if kind in ("category", "text", "id")]
         frame = read_frame(data, text=labels)
-        source = os.fspath(data)
+        source = short_name(path_of(data))
     elif is_frame(data):
         frame, source = data, "a data frame"
     else:
