@@ -10,6 +10,7 @@ import argparse
 import itertools
 import time
 from collections.abc import Callable, Iterator
+from statistics import median
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def run(rows: int, units: int, device: str, epochs: int) -> Iterator[Result]:
 
 
 def epoch_seconds(X, y, units, device, batch, epochs, compiled) -> float:
-    """Return the seconds of an epoch: of a long fit less a short one, over the epochs between."""
+    """Return the seconds of an epoch: of long fits less short ones, over the epochs between."""
 
     def fit(count):
         start = time.perf_counter()
@@ -74,7 +75,8 @@ def epoch_seconds(X, y, units, device, batch, epochs, compiled) -> float:
         return time.perf_counter() - start
 
     fit(1)
-    return (fit(1 + epochs) - fit(1)) / epochs
+    short, long = (median(fit(count) for _ in range(3)) for count in (1, 1 + epochs))
+    return (long - short) / epochs
 
 
 def synchronized(call: Callable[[], object], device: str, repeats: int) -> float:
@@ -166,7 +168,7 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--units", type=int, default=1_024)
     parser.add_argument("--device", default="cuda")
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=40)
     given = parser.parse_args()
     for result in run(given.rows, given.units, given.device, given.epochs):
         print(result.row())

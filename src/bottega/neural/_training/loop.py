@@ -18,6 +18,7 @@ from bottega.neural._training.criteria import NetworkCriterion
 from bottega.neural._training.memory import memory_for
 from bottega.neural._training.optimizers import Optimizer
 from bottega.neural._training.penalties import WeightPenalty, smoothness
+from bottega.neural._training.recorded import RecordedGradient
 from bottega.neural._training.schedules import Schedule
 from bottega.neural._training.stopping import EpochPatience
 from bottega.neural._training.weights import Weights
@@ -114,8 +115,11 @@ class NetworkTraining:
         self.module, self.rows, self.criterion = module, rows, criterion
         self.optimizer, self.schedule, self.rules = optimizer, schedule, rules
         self.weights, self.generator, self.patience = weights, generator, patience
-        plain = rules.smoothness == 0 and not rules.autocast and forward is None
-        self.by_hand = Backpropagation.of(module, criterion) if plain else None
+        plain = rules.smoothness == 0 and forward is None
+        dense = Backpropagation.of(module, criterion) if plain else None
+        self.by_hand = None if rules.autocast else dense
+        recorded = dense is not None and weights.values.is_cuda
+        self.recorded = RecordedGradient(self._differentiate) if recorded else None
         self.history = History()
         self.epochs = 0
         self.steps = 0
@@ -148,6 +152,9 @@ class NetworkTraining:
 
     def differentiate(self, batch: Batch) -> torch.Tensor:
         """Return the objective of a batch, and leave its derivatives in the gradient."""
+        return (self.recorded or self._differentiate)(batch)
+
+    def _differentiate(self, batch: Batch) -> torch.Tensor:
         if self.by_hand is not None:
             return self.by_hand(batch)
         self.weights.gradient.zero_()  # where `backward` adds to
@@ -158,7 +165,9 @@ class NetworkTraining:
     def objective(self, batch: Batch) -> torch.Tensor:
         """Return the mean loss of a batch, and the smoothness penalty where there is one."""
         if self.rules.autocast:
-            with torch.autocast(self.weights.values.device.type, torch.bfloat16):
+            kind, fresh = self.weights.values.device.type, self.recorded is not None
+            # What is recorded must make its own copies of the weights, every time.
+            with torch.autocast(kind, torch.bfloat16, cache_enabled=not fresh):
                 outputs = self.forward(*batch.inputs).to(self.weights.values.dtype)
         else:
             outputs = self.forward(*batch.inputs)
