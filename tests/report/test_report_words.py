@@ -89,7 +89,7 @@ def test_equal_losses_are_no_interval(regression):
     certificate = dataclasses.replace(comparison.certificate, **equal)
     found = said(regression(certificate=certificate))
     assert found["verdict"][2].endswith(
-        "all of them have the same loss, and so give that of other rows no limit."
+        "all of them have the same loss, which sets no limit to that of other rows."
     )
     assert found["certificate"]["upper"] == "no limit"
 

@@ -194,7 +194,7 @@ def certificate_sentence(comparison: Any) -> str:
     )
     bounds = f"{_bounds(certificate, units)} {probability}"
     if certificate.is_without_limits:
-        bounds = "all of them have the same loss, so the loss of other rows has no limit"
+        bounds = "all of them have the same loss, which sets no limit to that of other rows"
     score = _score_sentence(getattr(comparison, "score_certificate", None))
     return f"On {certificate.n:,} locked rows {rows}, {says}; {bounds}.{score}"
 
