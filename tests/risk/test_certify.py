@@ -74,10 +74,24 @@ def test_losses_that_are_all_equal_give_that_of_other_rows_no_limit(weight):
     signed = certify_losses(np.full(20, -1.0))
     assert (signed.lower, signed.upper) == (-np.inf, np.inf)
     assert str(signed) == "loss -1 (no interval: all losses are equal, n = 20)"
+    rounded = certify_losses(np.full(50, 0.1), groups=np.arange(50) // 7)
+    assert rounded.upper == np.inf
+    errors = np.abs((np.arange(50) / 7 + 0.1) - np.arange(50) / 7)  # 0.1, and what is lost
+    assert 0 < np.ptp(errors) < 1e-12
+    assert certify_losses(errors).upper == np.inf
     limited = certify_losses(np.full(20, 0.5), method="student", loss_range=(0, 2))
     assert (limited.lower, limited.upper) == (0, 2)
     assert told(limited, "outside [0, 2]")
     assert "between 0 and 2" in str(limited)
+
+
+@pytest.mark.parametrize("weight", [None, [1.0] * 25 + [2.0] * 25])
+@pytest.mark.parametrize("unit", [1e200, 1e-200])
+def test_losses_whose_squares_are_no_numbers_have_an_interval(unit, weight):
+    losses = np.r_[np.full(49, 1.0), 1.1]
+    found = certify_losses(unit * losses, sample_weight=weight)
+    near = certify_losses(losses, sample_weight=weight)
+    assert (found.lower, found.upper) == pytest.approx((unit * near.lower, unit * near.upper))
 
 
 def test_named_losses_and_functions_are_used():

@@ -558,6 +558,17 @@ def test_a_scheduler_that_is_not_there_or_goes_away(cluster, rows, monkeypatch):
         pass
 
 
+def test_an_array_that_the_cluster_has_lost_is_sent_again(cluster):
+    X = np.random.default_rng(0).normal(size=(3000, 8))
+    with scale.on(cluster):
+        engine = current_engine()
+        _, (future,) = engine.share({"name": X})
+        assert engine.share({"name": X})[1][0] is future
+        engine.client.cancel(future)
+        _, (again,) = engine.share({"name": X})
+        np.testing.assert_array_equal(again.result(), X)
+
+
 @pytest.mark.parametrize("lost", ["parts", "scheduler"])
 def test_a_scheduler_that_goes_away_between_passes(lost, folder):
     from distributed import Client, LocalCluster

@@ -543,6 +543,59 @@ def test_lists_in_one_file_and_numbers_in_another(tmp_path):
         scale.source(tmp_path, "y")
 
 
+@pytest.mark.parametrize("rows", [10, 100, 1000])
+def test_labels_that_floats_do_not_tell_apart(rows, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(600, 2)), columns=["a", "b"])
+    frame["k"] = pd.array(2**53 + (frame["a"] > 0).astype(int), dtype="Int64")
+    counts = frame["k"].drop(range(590, 594)).value_counts().sort_index()
+    frame.loc[590:593, "k"] = pd.NA
+    frame.to_parquet(tmp_path / "rows.parquet")
+    model = LinearDiscriminant().fit(scale.source(tmp_path, "k", rows=rows))
+    assert model.classes_.tolist() == counts.index.tolist() == [2**53, 2**53 + 1]
+    np.testing.assert_allclose(model.priors_, counts / counts.sum())
+    y = frame["k"].dropna().to_numpy(dtype=np.int64)
+    X = frame[["a", "b"]].to_numpy()[:596]
+    with pytest.raises(InputError, match="whole numbers in some chunks and rounded in others"):
+        LinearDiscriminant().fit_chunks([(X, y), (X, y.astype(float))])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_file_that_is_written_again_during_the_last_pass(kind, tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).integers(100, 1000, (400, 3)) / 1.0)
+    frame.columns = ["a", "b", "y"]
+    path = tmp_path / f"rows.{kind}"
+
+    def write(rows):
+        if kind == "csv":
+            rows.to_csv(path, index=False)
+        else:
+            rows.to_parquet(path, compression="none")
+
+    write(frame)
+    rows = scale.source(path, "y", rows=50)
+    assert rows.kinds  # learnt before the pass
+    chunks_of_rows = iter(rows)
+    next(chunks_of_rows)
+    write(frame.assign(a=frame["a"] + 1))
+    os.utime(path, ns=(1, 1))
+    with pytest.raises(InputError, match="was written again"):
+        list(chunks_of_rows)
+
+
+def test_a_target_alone_is_told(tmp_path):
+    pd.DataFrame({"y": [1.0, 2.0, 3.0]}).to_parquet(tmp_path / "rows.parquet")
+    with pytest.raises(InputError, match="No column is left to learn from"):
+        LeastSquares().fit(scale.source(tmp_path, target="y"))
+
+
+@pytest.mark.parametrize("where", ["a > ?", "a > $1"])
+def test_a_condition_without_values_for_its_parameters(where, tmp_path):
+    pd.DataFrame({"a": [1.0, 2.0], "y": [1.0, 3.0]}).to_csv(tmp_path / "rows.csv", index=False)
+    with pytest.raises(InputError, match=r"has a parameter .* write the value"):
+        scale.source(tmp_path / "rows.csv", target="y", where=where)
+
+
 @pytest.mark.parametrize("stored", ["files", "frame"])
 def test_small_whole_numbers_are_responses_without_overflow(stored, tmp_path):
     rng = np.random.default_rng(0)

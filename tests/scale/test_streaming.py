@@ -104,10 +104,22 @@ def test_predictions_are_one_per_row_and_of_one_type(folder, tmp_path):
     out = tmp_path / "out"
     with pytest.raises(InputError, match="gave 3 values of 'prediction' for 400 rows"):
         scale.predict_to(Odd(lambda _: np.zeros(3)), folder, out, rows=100)
-    kinds = [lambda n: np.zeros(n, dtype=int), lambda n: np.full(n, 0.5)]
-    with pytest.raises(InputError, match="not of the types that the first block has"):
-        scale.predict_to(Odd(*kinds), folder, out, rows=100)
+    for first in (int, bool):
+        kinds = [lambda n, kind=first: np.zeros(n, dtype=kind), lambda n: np.full(n, 0.5)]
+        with pytest.raises(InputError, match="not of the types that the first block has"):
+            scale.predict_to(Odd(*kinds), folder, out, rows=100)
     assert os.listdir(tmp_path) == ["rows"]
+
+
+@pytest.mark.parametrize("made", [None, 0.5, "no"])
+def test_what_is_no_column(made, folder, tmp_path):
+    with pytest.raises(InputError, match="gave 0 values of 'made' for 1200 rows"):
+        scale.predict_to(None, folder, tmp_path / "out", columns=lambda _: {"made": made})
+
+
+def test_a_name_that_no_folder_can_have(folder, tmp_path, model):
+    with pytest.raises(InputError, match="Cannot write the folder"):
+        scale.predict_to(model, folder, tmp_path / ("n" * 300))
 
 
 def test_what_cannot_be_written(folder, tmp_path, model):

@@ -80,7 +80,7 @@ class Certificate:
         return (
             f"{self.quantity} {self.estimate:.4g}, between {self.lower:.4g} and {self.upper:.4g} "
             f"with probability {'about' if self.approximate else 'at least'} "
-            f"{100 * self.confidence:g}% {how}"
+            f"{100 * self.confidence:.12g}% {how}"
         )
 
     def _size(self) -> str:

@@ -62,6 +62,8 @@ class Chunked(Estimator):
         try:
             with at_most(getattr(self, "n_jobs", None)), _columns_of(chunks):
                 self._fit_foreseen(chunks)
+                if isinstance(chunks, RowSource):
+                    chunks.check_unchanged()
         except BaseException:
             self._forget()  # a model that could not be fitted is not fitted
             raise

@@ -33,7 +33,7 @@ from bottega.core.row_numbers import spans_of
 from bottega.core.row_parts import RowParts
 from bottega.core.rows import check_weight
 from bottega.core.sparse import is_sparse
-from bottega.core.typing import FloatArray, IntArray
+from bottega.core.typing import Array, FloatArray, IntArray
 from bottega.core.validate import (
     naming_texts,
     refuse_masked,
@@ -362,6 +362,7 @@ class CheckedChunks:
             if not known:
                 raise UnforeseenClass("A class appears that the first chunk does not have.")
             return place
+        _refuse_rounded(y, self.classes)
         codes: IntArray = np.searchsorted(self.classes, y)
         if self.guessed and (codes.max() == len(self.classes) or np.any(self.classes[codes] != y)):
             raise UnforeseenClass("A class appears that the first chunk does not have.")
@@ -410,6 +411,16 @@ class CheckedChunks:
             refuse_missing_labels(y)
         found: tuple[Any, Any] = check_X_y(X, y, multi_output=number, y_numeric=number, **how)
         return found
+
+
+def _refuse_rounded(y: Array, classes: Array) -> None:
+    """Refuse labels that are whole numbers in some chunks and rounded in others, as floats."""
+    kinds = {y.dtype.kind, classes.dtype.kind}
+    if "f" in kinds and not kinds.isdisjoint("iu") and np.abs(y).max(initial=0) >= 2**53:
+        raise InputError(
+            "Labels of 2^53 and more are whole numbers in some chunks and rounded in others, as "
+            "floats; store them as texts."
+        )
 
 
 def _response_and_weight(X: Any, y: Any, w: Any) -> tuple[Any, FloatArray]:

@@ -61,6 +61,10 @@ class RowSource(Iterable[Any]):
         """How many rows there are at most, where that is told before they are read."""
         return None
 
+    def check_unchanged(self) -> None:
+        """Raise where the rows are known to be others than they were."""
+        return
+
     def plain_blocks(self) -> Iterator[tuple[Any, Any, Any]]:
         """Yield X as an array, y and w of each chunk, where X is known to be finite numbers.
 

@@ -22,7 +22,7 @@ from bottega.data.plain_numbers import PlainNumbers
 from bottega.data.prepare import implied_names
 from bottega.data.read import is_query
 from bottega.data.read.files import is_path, path_in_words, path_of, short_name
-from bottega.data.read.rows import FrameRows, rows_of
+from bottega.data.read.rows import FrameRows, StoredRows, rows_of
 from bottega.data.role_columns import class_labels, with_target
 from bottega.data.row_sample import sample_rows
 
@@ -312,6 +312,14 @@ class EncodedChunks(RowSource):
     def at_first_sight(self) -> RowSource:
         """Return the chunks as the files describe them, where that is known and may do."""
         return self if self._plain is None or self._learned is not None else self._plain
+
+    def check_unchanged(self) -> None:
+        """Raise where the files are not those that the source was made of.
+
+        Processes elsewhere do not tell a file that was written again with the same size.
+        """
+        if isinstance(self._source, StoredRows):
+            self._source.check_files()
 
     def parts(self) -> "list[EncodedChunks]":
         """Return the chunks in parts that other processes can read, encoded as they are here."""

@@ -43,7 +43,11 @@ class ParquetFolder:
                 f"{self._name!r} is the folder that this process works in, and cannot be replaced; "
                 "give the name of a new folder."
             )
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        try:
+            exists = self.path.exists()
+        except OSError as error:
+            raise self._failed(error) from error
+        if exists and (not self.path.is_dir() or any(self.path.iterdir())):
             raise InputError(
                 f"{self._name!r} exists already; give the name of a new folder, or of an empty one."
             )
@@ -66,7 +70,7 @@ class ParquetFolder:
     def write(self, columns: Mapping[str, Any]) -> None:
         """Write a block of rows; all blocks have the same columns."""
         try:
-            block = self._pa.table(dict(columns), schema=self._schema)
+            block = self._alike(self._pa.table(dict(columns)))
             self._schema = block.schema
             if self._writer is None or self._in_file >= _FILE:
                 self._next_file()
@@ -84,6 +88,16 @@ class ParquetFolder:
             raise InputError(told) from error
         self.rows += block.num_rows
         self._in_file += block.num_rows
+
+    def _alike(self, block: Any) -> Any:
+        """Return a block with the types of the first; Arrow refuses numbers that would change."""
+        if self._schema is None or block.schema == self._schema:
+            return block
+        for ours, first in zip(block.schema, self._schema, strict=True):
+            # It takes any number for a truth value.
+            if "bool" in {str(ours.type), str(first.type)} - {"null"} and ours.type != first.type:
+                raise self._pa.ArrowInvalid(f"{first.name!r} was {first.type}, is {ours.type}")
+        return block.cast(self._schema)
 
     def _next_file(self) -> None:
         import pyarrow.parquet as parquet

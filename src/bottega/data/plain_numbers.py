@@ -132,6 +132,7 @@ class PlainNumbers(RowSource):
                 stored_numbers(file, self.names, roles, self._span) as stored,
             ):
                 yield from self._blocks_of(file, types, stored, arrays)
+        self.source.check_files()
 
     def _blocks_of(
         self, file: str, types: Types, stored: StoredNumbers | None, arrays: RecycledArrays
@@ -218,8 +219,7 @@ class PlainNumbers(RowSource):
             y: Any = CodedLabels(codes, labels) if len(labels) else codes
             absent = found.is_null().to_numpy(zero_copy_only=False)
         else:
-            y = _responses(found)
-            absent = np.isnan(y)
+            y, absent = _responses(found)
         return y, w, ~absent if absent.any() else None
 
 
@@ -251,12 +251,14 @@ def _is_plain(name: str, types: Types, said: NumberFooter) -> bool:
     return not (whole and is_key(name, said.rows, int(said.low), int(said.high)))
 
 
-def _responses(column: Any) -> np.ndarray:
-    """Return a column of numbers; whole ones without gaps, which may be labels, stay such."""
-    if isinstance(column, np.ndarray) or column.null_count:
-        return _numbers(column)
-    found = column.to_numpy(zero_copy_only=False)
-    return found if found.dtype.kind in "iu" else _numbers(column)
+def _responses(column: Any) -> tuple[np.ndarray, BoolArray]:
+    """Return a column, and where it has no value; whole numbers, which may be labels, stay such."""
+    if isinstance(column, np.ndarray) or "int" not in str(column.type):
+        y = _numbers(column)
+        return y, np.isnan(y)
+    whole = column.fill_null(0) if column.null_count else column
+    absent = column.is_null().to_numpy(zero_copy_only=False)
+    return whole.to_numpy(zero_copy_only=False), absent
 
 
 def _numbers(column: Any) -> np.ndarray:

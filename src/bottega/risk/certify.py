@@ -36,6 +36,7 @@ from bottega.risk.estimate.seen_rows import SeenRows, seen_rows
 __all__ = ["certify", "certify_losses"]
 
 _EQUAL = "no interval: all losses are equal"
+_ROUNDING = 1e-12  # of losses, relative: differences of numbers a thousand times as large
 METHODS = ("auto", "clopper_pearson", "hoeffding", "empirical_bernstein", "student")
 
 _ON_TRUST = (
@@ -144,6 +145,8 @@ def certify_losses(
     share = None if np.all(weight == weight[0]) else weight / weight.sum()
     mean = float(units.mean() if share is None else share @ units)
     counted = zero_one and not grouped
+    if _are_equal(values):
+        units = np.full_like(units, values[0])  # means of groups have been rounded
     name, (lower, upper) = _interval(units, share, mean, level, method, counted, limits)
     sentences = [assumption(grouped, time is not None), *assumptions]
     if weighted:
@@ -335,6 +338,11 @@ def _limits(
     return low, high
 
 
+def _are_equal(values: FloatArray) -> bool:
+    """Return True for numbers that differ by rounding at most."""
+    return bool(np.ptp(values) <= _ROUNDING * np.max(np.abs(values)))
+
+
 def _interval(
     values: FloatArray,
     share: FloatArray | None,
@@ -358,13 +366,14 @@ def _interval(
         raise InputError(f"The interval {method!r} needs at least 2 test rows; got 1.")
     if method == "student" or (method == "auto" and limits is None):
         least = limits[0] if limits is not None else (0.0 if values.min() >= 0 else -np.inf)
-        if values.min() == values.max():  # Student's interval would be that number
+        if _are_equal(values):  # Student's interval would be that number
             return _EQUAL, (least, np.inf if limits is None else limits[1])
         if share is None:
             return "Student's t", student(values, delta, low=least)
-        variance = n / (n - 1) * float(share**2 @ (values - mean) ** 2)
+        most = float(np.max(np.abs(values - mean)))  # whose square may be beyond all numbers
+        variance = n / (n - 1) * float(share**2 @ ((values - mean) / most) ** 2)
         quantile = float(stats.t.ppf(1 - delta / 2, effective_size(share) - 1))
-        away = quantile * np.sqrt(variance)
+        away = quantile * np.sqrt(variance) * most
         return "Student's t", (max(least, mean - away), mean + away)
     if limits is None:
         raise InputError(

@@ -189,9 +189,10 @@ def predict_to(
         for stored, frame in dated_frames(source, _inputs_of(model), text):
             predicted, count = made(frame), convert.as_frame(frame).shape[0]
             for name, values in predicted.items():
-                if len(values) != count:
+                n = len(values) if np.ndim(values) else 0
+                if n != count:
                     raise InputError(
-                        f"The model gave {len(values)} values of {name!r} for {count} rows; a "
+                        f"The model gave {n} values of {name!r} for {count} rows; a "
                         "prediction is one value for each row."
                     )
             found = {**_copied(stored, ids), **predicted}

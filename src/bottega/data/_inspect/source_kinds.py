@@ -215,8 +215,8 @@ class SourceKinds:
 
     def _add_numbers(self, frame: Frame) -> None:
         """Take in the numbers of the rows that have a target; give up where not all are numbers."""
-        stored = (convert.storage(frame[name]) for name in self._names)
-        if not all(each in ("integer", "number") for each in stored):
+        stored = [convert.storage(frame[name]) for name in self._names]
+        if not stored or not all(each in ("integer", "number") for each in stored):
             self._statistics = None
             return
         for rows in with_target([frame], self._roles.target):

@@ -43,6 +43,7 @@ class QueryResult:
     kind: str
     limit: AbstractContextManager[Any] = _UNLIMITED  # the work of the database is done inside
     layout: TextLayout | None = None  # of several text files
+    header: list[str] | None = None  # of a single CSV file, as it is written
 
     def whole(self) -> Any:
         """Return all rows as one frame."""
@@ -57,12 +58,10 @@ class QueryResult:
 
     def _named(self, frame: Any) -> Any:
         """Give the columns of a CSV file the names in its header."""
-        if self.kind in ("csv", "tsv") and len(self.files) == 1 and self.layout is None:
+        if self.header is not None and len(self.header) == len(frame.columns):
             # DuckDB takes X and x for the same name and renames one; blanks around a name do not
             # count.
-            written, _ = text_files.header(self.files[0], self.kind)
-            if len(written) == len(frame.columns):
-                frame.columns = [w or own for w, own in zip(written, frame.columns, strict=True)]
+            frame.columns = [w or own for w, own in zip(self.header, frame.columns, strict=True)]
         return frame
 
 
@@ -110,6 +109,11 @@ def _condition(duckdb: Any, where: Any) -> str:
             ) from error
         if [each.type for each in statements] != [duckdb.StatementType.SELECT]:
             raise InputError(f"where={where!r} is not one condition on the rows.")
+        if statements[0].named_parameters:
+            raise InputError(
+                f"where={where!r} has a parameter (? or $), and there is nothing to put in its "
+                "place; write the value."
+            )
     return where
 
 
@@ -212,7 +216,10 @@ def open_query(
             if layout is None and len(files) > 1 and kind != "parquet":
                 types = [(name, str(each)) for name, each, *_ in found.description]
                 layout = layout_of(files, kind, types, options[1:3])
-            yield QueryResult(found, files, kind, layout=layout)
+            header = None
+            if kind in ("csv", "tsv") and len(files) == 1 and layout is None:
+                header, _ = text_files.header(files[0], kind)
+            yield QueryResult(found, files, kind, layout=layout, header=header)
         except duckdb.Error as error:
             if wanted.where is not None and isinstance(error, _of_words(duckdb)):
                 raise InputError(

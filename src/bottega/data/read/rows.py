@@ -86,7 +86,12 @@ class StoredRows:
         """Yield the rows."""
         self.check_files()
         keep = partial(self._keep_layout, frozenset(text)) if columns is None else None
-        return read_chunks(self.source, **self.options, columns=columns, text=text, on_layout=keep)
+        how = {**self.options, "columns": columns, "text": text, "on_layout": keep}
+        return self._checked(read_chunks(self.source, **how))
+
+    def _checked(self, frames: Iterator[Any]) -> Iterator[Any]:
+        yield from frames
+        self.check_files()
 
     def parts(self, text: Any = ()) -> "list[FrameRows]":
         """Return a part per file, and several of a long Parquet file; a database is one part.

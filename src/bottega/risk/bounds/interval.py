@@ -100,7 +100,9 @@ def student(losses: Any, delta: Any = 0.05, *, low: float = 0.0) -> tuple[Number
             "that may be negative, such as differences of losses."
         )
     n = values.shape[-1]
-    half = student_deviation(values.std(axis=-1, ddof=1), np.asarray(float(n)), delta)
+    _, power = np.frexp(np.max(np.abs(values)))  # squares of large losses are beyond all numbers
+    sd = np.ldexp(np.ldexp(values, -power).std(axis=-1, ddof=1), power)
+    half = student_deviation(sd, np.asarray(float(n)), delta)
     mean = values.mean(axis=-1)
     return plain(np.maximum(low, mean - half)), plain(mean + half)
 

@@ -42,6 +42,7 @@ Given = tuple[Any, tuple[Any, ...]]  # a part, packed or as it is kept, and what
 _FAN_IN, _LAST = 8, 32  # statistics that one task of the tree merges, and that the last one may
 _PARTS = 8  # of the rows that one task works on at most
 _PATIENCE = 10.0  # seconds after which a missing answer is looked into
+_DEAD = ("error", "cancelled", "lost")  # futures that never give what was asked for
 _KEPT = 2 << 30  # bytes of arrays that the cluster keeps from task to task
 _GONE = (
     "The scheduler of the cluster has gone, or gave the work up; nothing was fitted. Start it "
@@ -158,8 +159,8 @@ class DaskEngine:
 
         with self._lock, dask.config.set(_QUIET):
             for name, array in apart.items():
-                if name not in self._arrays:
-                    key = f"bottega-array-{name}"
+                if name not in self._arrays or self._arrays[name][0].status in _DEAD:
+                    key = f"bottega-array-{name}-{uuid4().hex}"
                     future = self.client.submit(_given, array, key=key, pure=False)
                     self._arrays[name] = future, array.nbytes
                 self._arrays.move_to_end(name)
