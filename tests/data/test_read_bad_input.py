@@ -210,3 +210,12 @@ def test_two_hundred_thousand_categories(tmp_path):
     lines = "\n".join(f"c{i // 2},{i % 97}" for i in range(400_000))
     path = write(tmp_path, f"c,y\n{lines}\n")
     refused(r"left out are 'c' \(category\)", path, target="y")
+
+
+def test_truth_values_in_one_file_and_numbers_in_another(tmp_path):
+    (tmp_path / "a.csv").write_text("x,c\n" + "".join(f"{i},true\n" for i in range(9)))
+    (tmp_path / "b.csv").write_text("x,c\n" + "".join(f"{i},1\n" for i in range(9)))
+    files = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    with pytest.raises(InputError, match=r"Line 2 of '.*a\.csv'.*give kinds=\{'c': 'category'\}"):
+        read(files)
+    assert read(files, kinds={"c": "category"}).frame["c"].tolist() == ["true"] * 9 + ["1"] * 9

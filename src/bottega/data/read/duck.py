@@ -275,7 +275,13 @@ def _explain(error: Exception, files: list[File], kind: str) -> str:
     where = repr(files[0].name) if len(files) == 1 else f"one of the {len(files)} files"
     line = re.search(r"CSV Error on Line: (\d+)", text)
     if line:
-        return f"Line {line[1]} of {where} cannot be read: {sentence(text, 2)}."
+        named = re.search(r"^ *file = (.+)$", text, re.MULTILINE)
+        where = next(
+            (repr(f.name) for f in files if named and os.path.abspath(f.path) == named[1]), where
+        )
+        column = re.search(r'converting column "(.+)"\. ', text)
+        cure = f" If it holds labels, give kinds={{{column[1]!r}: 'category'}}." if column else ""
+        return f"Line {line[1]} of {where} cannot be read: {sentence(text, 2)}.{cure}"
     return f"The contents of {where} are not valid {kind}: {sentence(text)}."
 
 
