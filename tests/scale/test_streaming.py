@@ -1,6 +1,8 @@
 """Scores and predictions in bounded memory, and folders that are whole or not there."""
 
 import os
+import shutil
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from bottega.classify import LinearDiscriminant
 from bottega.core.errors import InputError, ParameterError
 from bottega.data.parquet_folder import ParquetFolder
 from bottega.linear import LeastSquares, Ridge
+from bottega.text import StemMatrix
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -113,7 +116,7 @@ def test_predictions_are_one_per_row_and_of_one_type(folder, tmp_path):
 
 @pytest.mark.parametrize("made", [None, 0.5, "no"])
 def test_what_is_no_column(made, folder, tmp_path):
-    with pytest.raises(InputError, match="gave 0 values of 'made' for 1200 rows"):
+    with pytest.raises(InputError, match="gave no values of 'made' for 1200 rows"):
         scale.predict_to(None, folder, tmp_path / "out", columns=lambda _: {"made": made})
 
 
@@ -128,9 +131,48 @@ def test_what_cannot_be_written(folder, tmp_path, model):
 
     with pytest.raises(InputError, match=r"cannot be written .* give numbers, texts or dates"):
         scale.predict_to(model, folder, tmp_path / "out", columns=odd)
+    with pytest.raises(InputError, match=r"columns= gave ndarray.*a dict of columns"):
+        scale.predict_to(model, folder, tmp_path / "out", columns=model.predict)
+    with pytest.raises(InputError, match="StemMatrix predicts nothing"):
+        scale.predict_to(StemMatrix(), folder, tmp_path / "out")
+    with pytest.raises(InputError, match="gave 1200x2 values of 'prediction' for 1200 rows"):
+        scale.predict_to(
+            model, folder, tmp_path / "out", columns=lambda f: {"prediction": np.zeros((len(f), 2))}
+        )
+    assert scale.predict_to(model, folder, tmp_path / "named", ids="size") == 1200
+    assert list(pd.read_parquet(tmp_path / "named")) == ["size", "prediction"]
+    shutil.rmtree(tmp_path / "named")
     with pytest.raises(InputError, match="names a column twice"):
         scale.predict_to(model, folder, tmp_path / "out", ids=["size", "size"])
     assert os.listdir(tmp_path) == ["rows"]
+
+
+@pytest.mark.parametrize("how", ["here", "processes"])
+def test_rows_of_other_files_are_judged_as_those_of_the_fit_were_encoded(how, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(400, 2)), columns=["a", "code"])
+    frame["code"] = rng.choice(["007", "7", "x"], 400)
+    frame["y"] = frame["a"] + (frame["code"] == "7") + rng.normal(size=400)
+    frame.loc[::5, "a"] = np.nan
+    train, test = frame[:200], frame[200:].copy()
+    test["a"] += 5  # other medians
+    test["code"] = np.where(test["code"] == "x", "7", test["code"])  # fewer levels, all digits
+    train.to_csv(tmp_path / "train.csv", index=False)
+    test[:100].to_csv(tmp_path / "test0.csv", index=False)
+    test[100:].to_csv(tmp_path / "test1.csv", index=False)
+    rows = scale.source(tmp_path / "train.csv", "y")
+    model = Ridge(alpha=1.0).fit(rows)
+    pipeline = rows.pipeline(model)
+    expected = pipeline.score(test[["a", "code"]], test["y"])
+    others = scale.source(tmp_path / "test*.csv", "y")
+    with nullcontext() if how == "here" else scale.on(how, workers=2):
+        assert scale.score(pipeline, others) == pytest.approx(expected, rel=1e-9)
+        here = scale.score(pipeline, rows)
+        assert here == pytest.approx(scale.score(model, rows), rel=1e-9)
+        again = scale.source(tmp_path / "train.csv", "y")
+        assert here == pytest.approx(scale.score(model, again), rel=1e-9)
+        with pytest.raises(InputError, match=r"encoded by what they hold themselves.*pipeline"):
+            scale.score(model, others)
 
 
 def test_what_predictions_do_not_take(folder, tmp_path, model):
@@ -141,8 +183,6 @@ def test_what_predictions_do_not_take(folder, tmp_path, model):
     rows = scale.source(folder, "y")
     with pytest.raises(InputError, match="as they are stored: give the files"):
         scale.predict_to(model, rows, tmp_path / "out")
-    with pytest.raises(InputError, match="not its pipeline"):
-        scale.score(model, rows)
     with pytest.raises(InputError, match=r"A source is read in chunks.*scale\.score"):
         model.predict(rows)
     with pytest.raises(InputError, match="A source is read in chunks"):

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from typing import Any
 
+import joblib
 import narwhals.stable.v2 as nw
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -23,7 +24,7 @@ from bottega.data.prepare import implied_names
 from bottega.data.read import is_query
 from bottega.data.read.files import is_path, path_in_words, path_of, short_name
 from bottega.data.read.rows import FrameRows, StoredRows, rows_of
-from bottega.data.role_columns import class_labels, with_target
+from bottega.data.role_columns import class_labels, whole_numbers, with_target
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["EncodedChunks", "chunks"]
@@ -179,7 +180,7 @@ class EncodedChunks(RowSource):
             others = roles.ignore | ({roles.group} if roles.group is not None else set())
             self._plain = PlainNumbers.of(source, roles.target, roles.weight, others)
         if self._plain is None:
-            self._learn()
+            self.learn()
 
     def __repr__(self) -> str:
         roles = {"target": self.target, "weight": self.weight, "group": self.group}
@@ -193,7 +194,7 @@ class EncodedChunks(RowSource):
             lines += [f"  ! {finding.message}" for finding in self._warnings]
         return "\n".join(lines)
 
-    def _learn(self) -> None:
+    def learn(self) -> None:
         """Learn kinds and encoder from all rows, unless that is done."""
         if self._learned is not None:
             return
@@ -234,26 +235,26 @@ class EncodedChunks(RowSource):
     @property
     def kinds(self) -> dict[str, str]:
         """The kind of each feature."""
-        self._learn()
+        self.learn()
         return self._kinds
 
     @property
     def encoder(self) -> Encoder:
         """The encoder, fitted; it encodes new rows in the same way."""
-        self._learn()
+        self.learn()
         assert self._learned is not None
         return self._learned
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
         """What to know about the columns: which are left out, and how the others are read."""
-        self._learn()
+        self.learn()
         return self._warnings
 
     @property
     def day_first(self) -> dict[str, bool]:
         """Of columns with dates like 31/1/2026, whether the day comes first."""
-        self._learn()
+        self.learn()
         return self._day_first
 
     @property
@@ -277,6 +278,11 @@ class EncodedChunks(RowSource):
         return frozenset(self._roles.ignore)
 
     @property
+    def encoding(self) -> str | None:
+        """A digest of what the encoder has learnt; None where numbers stay as they are."""
+        return None if self._plain is not None else joblib.hash(self.encoder)
+
+    @property
     def name(self) -> str | None:
         """What the rows are read from: a path, the names of files; None where they are in none."""
         path: Any = getattr(self._source, "source", None)
@@ -289,7 +295,7 @@ class EncodedChunks(RowSource):
         for frame in self._rows():
             matrix = self.encoder.transform(self._features(frame))
             X = nw.from_numpy(matrix, names, backend=frame.implementation).to_native()
-            y, weight = self._response(frame), self._weight(frame)
+            y, weight = self.response_of(frame), self.weight_of(frame)
             yield (X, y) if weight is None else (X, y, weight)
 
     def responses(self) -> Iterator[tuple[Any, Any]]:
@@ -297,9 +303,9 @@ class EncodedChunks(RowSource):
         if self._roles.target is None:
             yield from super().responses()
             return
-        self._learn()  # whether labels are read as they are written
+        self.learn()  # whether labels are read as they are written
         for frame in with_target(self.stored(self._roles.used), self._roles.target):
-            yield self._response(frame), self._weight(frame)
+            yield self.response_of(frame), self.weight_of(frame)
 
     @property
     def made_of(self) -> MatrixColumns | None:
@@ -323,7 +329,7 @@ class EncodedChunks(RowSource):
 
     def parts(self) -> "list[EncodedChunks]":
         """Return the chunks in parts that other processes can read, encoded as they are here."""
-        self._learn()
+        self.learn()
         found = []
         for source in self._source.parts(self._text):
             part = copy(self)
@@ -361,8 +367,7 @@ class EncodedChunks(RowSource):
         Returns
         -------
         data frame
-            Rows in their order. Where the target has labels each class has its share, and rare
-            classes at least 20 rows where they have them.
+            Rows in their order. Where the target has labels each class has its share.
         """
         if size < 1:
             raise InputError(f"A sample of {size} rows is none; give size above 0.")
@@ -371,7 +376,9 @@ class EncodedChunks(RowSource):
             with_target(self.stored(), self._roles.target), size, seed, self._strata()
         )
 
-    def stored(self, columns: Sequence[str] | None = None) -> Iterator[Frame]:
+    def stored(
+        self, columns: Sequence[str] | None = None, text: Iterable[str] = ()
+    ) -> Iterator[Frame]:
         """Yield frames of all rows as they are stored, those without a target too.
 
         Responses that are numbers written as text are numbers here, and dates like 31/1/2026
@@ -381,8 +388,10 @@ class EncodedChunks(RowSource):
         ----------
         columns : sequence of str, optional
             The columns to read; all by default.
+        text : iterable of str
+            More columns to read from text files as they are written.
         """
-        for chunk in self._source.frames(columns, self._text):
+        for chunk in self._source.frames(columns, [*self._text, *text]):
             yield self._as_learnt(convert.as_frame(chunk))
 
     def _as_learnt(self, frame: Frame) -> Frame:
@@ -415,16 +424,18 @@ class EncodedChunks(RowSource):
     def _features(self, frame: Frame) -> Any:
         return frame.select(list(self._kinds)).to_native()
 
-    def _response(self, frame: Frame) -> Any:
+    def response_of(self, frame: Frame) -> Any:
+        """Return the responses of rows that have one; None where the source has no target."""
         if self._roles.target is None:
             return None
         series = frame[self._roles.target]
         kind = convert.storage(series)
         if kind == "integer":  # which may be labels, and are those of the column then
             return series.to_numpy()
-        return convert.numbers(series) if kind == "number" else class_labels(series)
+        return whole_numbers(convert.numbers(series)) if kind == "number" else class_labels(series)
 
-    def _weight(self, frame: Frame) -> Any:
+    def weight_of(self, frame: Frame) -> Any:
+        """Return the weights of rows; None where the source has none."""
         name = self._roles.weight
         return None if name is None else convert.numbers(frame[name])
 

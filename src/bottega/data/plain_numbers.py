@@ -24,7 +24,7 @@ from bottega.data.read.footers import NumberFooter, Span, column_names, number_f
 from bottega.data.read.parquet import check_alike
 from bottega.data.read.rows import StoredRows
 from bottega.data.read.stored_numbers import StoredNumbers, stored_numbers
-from bottega.data.role_columns import class_labels
+from bottega.data.role_columns import class_labels, whole_numbers
 
 __all__ = ["PlainNumbers"]
 
@@ -255,7 +255,8 @@ def _responses(column: Any) -> tuple[np.ndarray, BoolArray]:
     """Return a column, and where it has no value; whole numbers, which may be labels, stay such."""
     if isinstance(column, np.ndarray) or "int" not in str(column.type):
         y = _numbers(column)
-        return y, np.isnan(y)
+        absent = np.isnan(y)
+        return whole_numbers(np.where(absent, 0.0, y)) if absent.any() else whole_numbers(y), absent
     whole = column.fill_null(0) if column.null_count else column
     absent = column.is_null().to_numpy(zero_copy_only=False)
     return whole.to_numpy(zero_copy_only=False), absent

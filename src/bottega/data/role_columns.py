@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from bottega.core.errors import InputError
-from bottega.core.typing import FloatArray
+from bottega.core.typing import Array, FloatArray
 from bottega.data import convert
 from bottega.data.convert import Frame, Series
 
-__all__ = ["class_labels", "group_labels", "order_values", "with_target"]
+__all__ = ["class_labels", "group_labels", "order_values", "whole_numbers", "with_target"]
 
 
 def with_target(frames: Iterable[Frame], target: str | None) -> Iterator[Frame]:
@@ -36,6 +36,15 @@ def class_labels(series: Series) -> np.ndarray:
         return values.astype(bool)
     convert.refuse_infinite(values, series.name)
     return values.astype(np.int64) if np.all(values == np.round(values)) else values
+
+
+def whole_numbers(values: FloatArray) -> Array:
+    """Return numbers as integers where all are whole, as labels are; as they are otherwise."""
+    if not values.size or values[0] != np.round(values[0]):  # as in most responses
+        return values
+    if np.max(np.abs(values)) >= convert.EXACT or np.any(values != np.round(values)):
+        return values
+    return values.astype(np.int64)
 
 
 def group_labels(series: Series) -> np.ndarray:

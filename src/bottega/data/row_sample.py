@@ -13,7 +13,7 @@ from bottega.data.convert import Frame
 
 __all__ = ["sample_rows"]
 
-_LEAST = 20  # rows of a class that are kept however rare it is
+_AT_HAND = 40  # rows of a class that are kept while reading, however rare it is
 _SPARE = 2  # times as many rows are kept as wanted, so that every class has its share
 
 
@@ -21,8 +21,9 @@ def sample_rows(frames: Iterable[Frame], size: int, seed: int, target: str | Non
     """Return about `size` rows, drawn at random without replacement, in their order.
 
     Every row has a number that looks random, and those with the least are taken: which ones does
-    not depend on the chunks. With a target of labels each class has its share of the rows, and
-    rare classes at least 20 rows where they have them.
+    not depend on the chunks. With a target of labels each class has its share of the rows, rounded
+    up or down by chance: more of a rare class would make errors of these rows another quantity
+    than those of all rows.
 
     Parameters
     ----------
@@ -49,13 +50,13 @@ def sample_rows(frames: Iterable[Frame], size: int, seed: int, target: str | Non
         label = _labels(frame, target)
         before = {name: counts[name] for name in set(label.tolist())}
         counts.update(label.tolist())
-        few = [name for name, seen in before.items() if seen < _SPARE * _LEAST]
+        few = [name for name, seen in before.items() if seen < _AT_HAND]
         at = np.flatnonzero((key <= bound) | np.isin(label, few))
         kept.append(frame[at, :])
         keys.append(key[at])
         labels.append(label[at])
         held += len(at)
-        if held > 2 * _SPARE * size + 2 * _SPARE * _LEAST * len(counts):
+        if held > 2 * _SPARE * size + 2 * _AT_HAND * len(counts):
             kept, keys, labels, bound = _thinned(kept, keys, labels, _SPARE * size)
             held = len(keys[0])
     if not kept:
@@ -64,10 +65,12 @@ def sample_rows(frames: Iterable[Frame], size: int, seed: int, target: str | Non
     rows = nw.concat(kept, how="vertical") if len(kept) > 1 else kept[0]
     if start > size:
         chosen = np.zeros(len(key), dtype=bool)
-        for name, count in counts.items():
+        names = sorted(counts)
+        ends = np.cumsum([size * counts[name] for name in names]) / start
+        wanted = np.diff(np.floor(ends + shift[0] / 2.0**64), prepend=0).astype(int)
+        for name, share in zip(names, wanted, strict=True):
             members = np.flatnonzero(label == name)
-            wanted = max(round(size * count / start), min(_LEAST, count) if target else 0)
-            chosen[members[np.argsort(key[members])[:wanted]]] = True
+            chosen[members[np.argsort(key[members])[:share]]] = True
         rows = rows[np.flatnonzero(chosen), :]
     return rows.to_native()
 
@@ -86,7 +89,7 @@ def _thinned(kept: Any, keys: Any, labels: Any, size: int) -> tuple[Any, Any, An
     chosen[order[:size]] = True
     for name in set(label.tolist()):
         members = np.flatnonzero(label == name)
-        chosen[members[np.argsort(key[members])[: _SPARE * _LEAST]]] = True
+        chosen[members[np.argsort(key[members])[:_AT_HAND]]] = True
     at = np.flatnonzero(chosen)
     rows = nw.concat(kept, how="vertical")[at, :]
     return [rows], [key[at]], [label[at]], key[order[min(size, len(key)) - 1]]

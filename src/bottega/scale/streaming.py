@@ -15,12 +15,13 @@ from bottega.core.chunks import is_empty, parts_of
 from bottega.core.engine import current_engine
 from bottega.core.errors import InputError, ParameterError, did_you_mean, refuse_unknown
 from bottega.core.moments import Moments
-from bottega.core.parts import RowSource, of_blocks
+from bottega.core.parts import RowSource, is_encoded_otherwise, of_blocks
 from bottega.core.row_parts import share_chunks
 from bottega.data import EncodedChunks, convert
 from bottega.data.parquet_folder import ParquetFolder
 from bottega.data.read.date_order import dated_frames
 from bottega.data.read.rows import rows_of
+from bottega.data.stored_chunks import StoredChunks
 
 __all__ = ["predict_to", "score"]
 
@@ -33,9 +34,9 @@ def score(model: Any, source: Iterable[Any]) -> float:
     Parameters
     ----------
     model : estimator
-        A fitted classifier or regressor.
+        A fitted classifier or regressor, or the pipeline of the source that it was fitted to.
     source : source, or iterable of (X, y) or (X, y, w)
-        Rows encoded as those of the fit were.
+        The rows of the fit; of a pipeline any others, too, which it encodes as those of the fit.
 
     Returns
     -------
@@ -51,13 +52,18 @@ def score(model: Any, source: Iterable[Any]) -> float:
     >>> model = LeastSquares().fit(rows)
     >>> round(scale.score(model, rows), 3)
     0.518
+    >>> round(scale.score(rows.pipeline(model), scale.source("diabetes", target="target")), 3)
+    0.518
     """
     if isinstance(model, RowSource):
         raise InputError("The fitted model comes first: scale.score(model, source).")
     if isinstance(model, Pipeline) and isinstance(source, EncodedChunks):
+        source = StoredChunks(source, _inputs_of(model), getattr(model[0], "text_columns", ()))
+    elif isinstance(source, EncodedChunks) and is_encoded_otherwise(model, source):
         raise InputError(
-            "The rows of a source are encoded already: give the model that was fitted to them, not "
-            "its pipeline, which takes rows as they are stored."
+            "The rows of this source are encoded by what they hold themselves (medians in the "
+            "place of missing values, levels, units), not as those of the fit: give the pipeline "
+            "of the source of the fit, scale.score(rows.pipeline(model), source)."
         )
     if not (is_classifier(model) or is_regressor(model)):
         raise InputError(
@@ -183,17 +189,29 @@ def predict_to(
     refuse_unknown("predict_to", options, _OPTIONS)
     if len(set(ids)) < len(ids):
         raise InputError(f"ids={list(ids)!r} names a column twice; name each column once.")
+    if isinstance(ids, str):
+        ids = [ids]
+    if columns is None and not hasattr(model, "predict"):
+        raise InputError(
+            f"{type(model).__name__} predicts nothing; give a fitted model first, then the files "
+            "to predict."
+        )
     made = _prediction(model) if columns is None else columns
     source, text = rows_of(data, {"rows": rows, **options}), list(text)
     with ParquetFolder(folder) as out:
         for stored, frame in dated_frames(source, _inputs_of(model), text):
             predicted, count = made(frame), convert.as_frame(frame).shape[0]
+            if not isinstance(predicted, Mapping):
+                raise InputError(
+                    f"columns= gave {type(predicted).__name__}; it makes a dict of columns, such "
+                    "as {'prediction': model.predict(frame)}."
+                )
             for name, values in predicted.items():
                 n = len(values) if np.ndim(values) else 0
-                if n != count:
+                if n != count or np.ndim(values) > 1:
                     raise InputError(
-                        f"The model gave {n} values of {name!r} for {count} rows; a "
-                        "prediction is one value for each row."
+                        f"The model gave {'x'.join(map(str, np.shape(values))) or 'no'} values of "
+                        f"{name!r} for {count} rows; a column has one value for each row."
                     )
             found = {**_copied(stored, ids), **predicted}
             if not predicted.keys().isdisjoint(ids):

@@ -105,8 +105,7 @@ def draw_table(
     source : RowSource
         The rows, of named columns, with a target. Kinds that all rows together tell are kept.
     size : int
-        Rows to draw; all where there are fewer. Of classes each has its share, and rare ones have
-        at least 20 rows where there are as many.
+        Rows to draw; all where there are fewer. Of classes each has its share.
     target : str, optional
         The target of the source, where it is given a second time.
     task : {"regression", "classification"}, optional

@@ -150,6 +150,8 @@ class SourceKinds:
         if not texts or self._given.get(name) == "number":
             return self._asked_sign(name)
         seen = text_profile(texts, self.rows, None, self._sign, self._usual)
+        if name == self._roles.target and seen.words is not None and seen.gaps_only:
+            self.absent += seen.words[2]  # words for a missing value, such as "unknown"
         if name == self._roles.target and seen.words is not None and not seen.gaps_only:
             word, _, many = seen.words
             raise InputError(
