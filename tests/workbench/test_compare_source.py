@@ -118,6 +118,9 @@ def test_classes_keep_their_shares(frame):
     source = scale.source(rare.sample(frac=1, random_state=1), target="label", rows=70)
     drawn = [np.sum(draw_table(source, 200, seed=seed).y == "rare") for seed in range(12)]
     assert set(drawn) == {6, 7}  # 6.67 of its 30, rounded up or down by chance
+    told = [each.message for each in draw_table(source, 30).warnings]
+    assert any("has one drawn row (sample= draws more)" in each for each in told)
+    assert any("has only 1 of 30 drawn rows" in each for each in told)
     two = frame[["a", "b"]].assign(y=(frame["label"] == "up").astype(int))
     drawn = draw_table(scale.source(two, target="y", rows=100), 300)
     assert drawn.task == read(two, target="y").task == "classification"

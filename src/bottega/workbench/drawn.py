@@ -25,6 +25,12 @@ from bottega.data.row_sample import sample_rows
 __all__ = ["SAMPLE", "DrawnTable", "OtherRows", "draw_table"]
 
 SAMPLE = 100_000  # rows that are drawn
+# What findings say of rows, and what they say of drawn ones.
+_OF_ROWS = {
+    "rare_levels": ("seen in one row only", "seen in one drawn row only"),
+    "imbalance": (" rows (", " drawn rows ("),
+    "rare_class": ("has one row:", "has one drawn row (sample= draws more):"),
+}
 # Findings that say how a column is read, or why it is left out: a column has one of them at most.
 _READ = {
     *("id", "constant", "empty", "levels", "date_format", "unusable"),
@@ -223,9 +229,8 @@ def _told_by_all(table: Table, source: EncodedChunks, used: set[str | None]) -> 
 
 def _of_the_drawn(finding: Finding) -> Finding:
     """Say of what the drawn rows alone tell that it is about them."""
-    if finding.code == "rare_levels":
-        message = finding.message.replace("seen in one row only", "seen in one drawn row only", 1)
-        return replace(finding, message=message)
+    if finding.code in _OF_ROWS:
+        return replace(finding, message=finding.message.replace(*_OF_ROWS[finding.code], 1))
     if finding.code != "copies":
         return finding
     # There are copies of them among the others, too.
