@@ -186,7 +186,7 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
             with ending.step("the model has no limits for new rows"):
                 _calibrate(found)
         with ending.step("the model was not written"):
-            found.save(followed(wanted.save))
+            _save(found, followed(wanted.save), ending)
             say(f"model: {wanted.save}", quiet)
     if wanted.out is not None and not ending.leaves("the report was not written"):
         with ending.step("the report was not written"):
@@ -199,6 +199,15 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
 
             written = write_charts(found, wanted.charts)
             say(f"charts: {len(written)} files in {wanted.charts}", quiet)
+
+
+def _save(found: Comparison, path: Path, ending: Ending) -> None:
+    """Write the model, which a stop is not to lose: a second one ends it."""
+    try:
+        found.save(path)
+    except KeyboardInterrupt:
+        ending.stop()
+        found.save(path)
 
 
 def _calibrate(found: Comparison) -> None:
