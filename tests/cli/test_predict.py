@@ -248,6 +248,25 @@ def test_a_stream_of_rows_goes_to_a_folder(houses, price_model, tmp_path, run, o
     assert "--stream: give --out the name of a new folder" in message
 
 
+@pytest.mark.parametrize("name", ["o.csv", "o.parquet", "O.CSV.GZ"])
+def test_a_folder_of_predictions_has_no_name_of_a_file(
+    name, houses, price_model, tmp_path, run, one_sentence
+):
+    out = tmp_path / name
+    message = one_sentence(run("predict", price_model, houses, "--stream", "-o", out))
+    assert "is the name of a file, and --stream writes a folder of Parquet files" in message
+    assert not out.exists()
+
+
+def test_limits_of_a_stream_have_the_note_of_limits(houses, price_model, tmp_path, run):
+    call = ("predict", price_model, houses, "--interval", "0.9")
+    done = run(*call, "--stream", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    (note,) = [line for line in run(*call).stderr.splitlines() if "limits for new rows" in line]
+    assert note in done.stderr.splitlines()
+    assert "limits" not in run(*call, "--stream", "--out", tmp_path / "o", "--quiet").stderr
+
+
 def test_a_place_to_work_that_is_none(houses, run, one_sentence):
     message = one_sentence(run("compare", houses, "--target", "price", "--on", "nowhere"))
     assert "'nowhere' is no place to work" in message
