@@ -291,6 +291,19 @@ def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
     assert "name the column to predict, --target" in message
 
 
+def test_a_comparison_without_a_target_names_the_option(houses, run, one_sentence):
+    message = one_sentence(run("compare", houses))
+    assert "Name it, --target: one of 'rooms', 'area', 'town', 'price'." in message
+
+
+def test_a_sample_of_rows_in_memory_is_said_to_be_none(houses, run):
+    call = ("compare", houses, "--target", "price", "--methods", "ridge", "--outer", "2")
+    note = "note: --sample has no effect without --stream: all rows are in memory"
+    assert note in run(*call, "--sample", "60").stderr.splitlines()
+    assert "--sample" not in run(*call).stderr
+    assert "--sample" not in run(*call, "--stream", "--sample", "60").stderr
+
+
 def test_numbers_with_a_currency_are_read_and_noted_alike_in_a_stream(
     houses, price_model, tmp_path, run
 ):
