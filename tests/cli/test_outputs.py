@@ -168,6 +168,30 @@ def test_a_stop_at_the_end_leaves_the_model(stopped, data, tmp_path, run, monkey
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("presses", [1, 2])
+def test_one_stop_while_the_model_is_written_does_not_lose_it(
+    presses, data, tmp_path, run, monkeypatch
+):
+    save, left = Comparison.save, [None] * presses
+
+    def stopped(self, path):
+        if left:
+            left.pop()
+            raise KeyboardInterrupt
+        return save(self, path)
+
+    monkeypatch.setattr(Comparison, "save", stopped)
+    model, report = tmp_path / "m.skops", tmp_path / "r.html"
+    done = run("compare", data, *SMALL, "--save", model, "--out", report)
+    assert done.returncode == 1
+    assert not left
+    assert model.exists() == (presses == 1)
+    assert (f"model: {model}" in done.stderr) == (presses == 1)
+    assert ("stopped: the model was not written" in done.stderr) == (presses == 2)
+    assert "stopped: the report was not written" in done.stderr
+    assert not report.exists()
+
+
 def test_the_certificate_of_a_failed_look_can_still_be_had(data, run, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr("bottega.workbench.comparison.certify", break_down)

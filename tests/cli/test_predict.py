@@ -248,6 +248,25 @@ def test_a_stream_of_rows_goes_to_a_folder(houses, price_model, tmp_path, run, o
     assert "--stream: give --out the name of a new folder" in message
 
 
+@pytest.mark.parametrize("name", ["o.csv", "o.parquet", "O.CSV.GZ"])
+def test_a_folder_of_predictions_has_no_name_of_a_file(
+    name, houses, price_model, tmp_path, run, one_sentence
+):
+    out = tmp_path / name
+    message = one_sentence(run("predict", price_model, houses, "--stream", "-o", out))
+    assert "is the name of a file, and --stream writes a folder of Parquet files" in message
+    assert not out.exists()
+
+
+def test_limits_of_a_stream_have_the_note_of_limits(houses, price_model, tmp_path, run):
+    call = ("predict", price_model, houses, "--interval", "0.9")
+    done = run(*call, "--stream", "--out", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    (note,) = [line for line in run(*call).stderr.splitlines() if "limits for new rows" in line]
+    assert note in done.stderr.splitlines()
+    assert "limits" not in run(*call, "--stream", "--out", tmp_path / "o", "--quiet").stderr
+
+
 def test_a_place_to_work_that_is_none(houses, run, one_sentence):
     message = one_sentence(run("compare", houses, "--target", "price", "--on", "nowhere"))
     assert "'nowhere' is no place to work" in message
@@ -270,6 +289,19 @@ def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
     assert "--decimal is for data that are read into memory" in message
     message = one_sentence(run("compare", houses, "--stream"))
     assert "name the column to predict, --target" in message
+
+
+def test_a_comparison_without_a_target_names_the_option(houses, run, one_sentence):
+    message = one_sentence(run("compare", houses))
+    assert "Name it, --target: one of 'rooms', 'area', 'town', 'price'." in message
+
+
+def test_a_sample_of_rows_in_memory_is_said_to_be_none(houses, run):
+    call = ("compare", houses, "--target", "price", "--methods", "ridge", "--outer", "2")
+    note = "note: --sample has no effect without --stream: all rows are in memory"
+    assert note in run(*call, "--sample", "60").stderr.splitlines()
+    assert "--sample" not in run(*call).stderr
+    assert "--sample" not in run(*call, "--stream", "--sample", "60").stderr
 
 
 def test_numbers_with_a_currency_are_read_and_noted_alike_in_a_stream(

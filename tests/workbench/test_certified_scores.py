@@ -6,6 +6,7 @@ import pytest
 from sklearn.metrics import f1_score, r2_score, roc_auc_score
 
 import bottega
+from bottega.report.verdict import certificate_sentence
 
 
 @pytest.fixture(scope="module")
@@ -81,3 +82,44 @@ def test_a_mean_of_losses_needs_no_second_certificate(frame):
     found = bottega.compare(frame.drop(columns="z"), "y", methods=["tree"], outer=3, stack=False)
     found.certify(ledger=False)
     assert found.score_certificate is None
+
+
+@pytest.mark.parametrize("measure", ["auc", "f1"])
+@pytest.mark.parametrize("groups", [None, "unit"])
+def test_a_perfect_score_has_no_interval(frame, measure, groups):
+    table = pd.DataFrame({"a": frame["a"], "unit": np.arange(400) // 8})
+    table["y"] = np.where(table["a"] > 0, "yes", "no")
+    table["a"] += np.sign(table["a"])  # a gap between the classes
+    options = {"methods": ["tree"], "outer": 3, "stack": False, "groups": groups}
+    found = bottega.compare(table, "y", measure=measure, **options)
+    found.certify(ledger=False)
+    score = found.score_certificate
+    assert score.estimate == pytest.approx(1)
+    assert score.is_without_limits
+    assert score.method == "no interval: the score has no spread"
+    assert "set no limit" in score.assumptions[-1]
+    name = measure.upper()
+    assert f"{name} 1 (no interval: the score has no spread, n = " in str(found)
+    assert certificate_sentence(found).endswith(f" There its {name} is 1.")
+
+
+def test_a_perfect_r2_has_no_interval(frame):
+    steps = np.digitize(frame["a"], [-0.5, 0.5])
+    table = pd.DataFrame({"a": frame["a"] + 2 * steps, "z": 8.0 * steps})
+    options = {"methods": ["neighbors"], "outer": 3, "stack": False}
+    found = bottega.compare(table, "z", measure="r2", **options)
+    assert found.certify(ledger=False).is_without_limits
+    score = found.score_certificate
+    assert score.estimate == 1
+    assert score.is_without_limits
+    assert str(score) == "R² 1 (no interval: all losses are equal, n = 100)"
+    assert certificate_sentence(found).endswith(" There its R² is 1.")
+
+
+def test_an_r2_that_is_perfect_but_for_rounding_has_no_interval(frame):
+    table = frame.drop(columns="y").assign(z=3 * frame["a"] + 1)
+    found = bottega.compare(
+        table, "z", measure="r2", methods=["least_squares"], outer=3, stack=False
+    )
+    found.certify(ledger=False)
+    assert found.score_certificate.is_without_limits

@@ -13,7 +13,7 @@ from bottega.data import read
 from bottega.linear import LeastSquares
 from bottega.workbench import memory
 from bottega.workbench.drawn import DrawnTable, draw_table
-from bottega.workbench.streamed import StreamedProcedure
+from bottega.workbench.streamed import StreamedProcedure, StreamedRows
 
 METHODS = ["least_squares", "ridge", "least_angle"]
 
@@ -169,13 +169,50 @@ def test_rows_that_depend_on_those_held_out_are_not_learnt_from(frame, role, mon
         else:
             assert kept.max() < barred.min()
         folds += 1
+        if not part.tests:
+            final = len(rows)
     assert folds == 4
     board = found.leaderboard.set_index("method")
+    assert board.loc["least_squares", "learned_from"] == final < 900 - len(locked)
     assert board.loc["ridge", "learned_from"] == found.n_train  # its knob needs folds of its own
     (note,) = found.notes
     how = {"groups": "keep groups together", "time": "in the order of time"}[role]
     assert note.startswith("Ridge regression learned from the drawn rows alone: ")
     assert how in note
+
+
+@pytest.mark.parametrize("role", ["groups", "time"])
+def test_rows_that_other_processes_read_are_counted(frame, role, monkeypatch):
+    column = {"groups": "block", "time": "day"}[role]
+    source = scale.source(frame.drop(columns="label"), target="y", rows=100)
+    options = {"methods": ["least_squares"], "outer": 2, "sample": 150, "stack": False}
+    here = bottega.compare(source, **options, **{role: column}).leaderboard
+    passes = StreamedRows.__iter__
+
+    def elsewhere(self):
+        yield from passes(self)
+        self._n_rows = None  # as of rows that were sent
+
+    monkeypatch.setattr(StreamedRows, "__iter__", elsewhere)
+    there = bottega.compare(source, **options, **{role: column}).leaderboard
+    assert there["learned_from"].tolist() == here["learned_from"].tolist()
+
+
+def test_a_method_that_was_stopped_is_said_to_learn_from_what_others_have_read(frame, monkeypatch):
+    model = StreamedProcedure._fitted
+
+    def stopped(self, rows, part, X, given):
+        if not part.tests and not isinstance(self.estimator, LeastSquares):
+            raise KeyboardInterrupt
+        return model(self, rows, part, X, given)
+
+    monkeypatch.setattr(StreamedProcedure, "_fitted", stopped)
+    source = scale.source(frame.drop(columns="label"), target="y", rows=900)
+    options = {"methods": ["least_squares", "tree"], "outer": 2, "sample": 150, "stack": False}
+    found = bottega.compare(source, groups="block", n_jobs=1, **options)
+    assert found.results["tree"].partial
+    seen = found.leaderboard.set_index("method")["learned_from"]
+    assert seen["tree"] == seen["least_squares"] < 900 - (150 - found.n_train)
 
 
 def test_methods_that_learn_from_the_drawn_rows_alone_share_a_note(frame):

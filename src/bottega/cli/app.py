@@ -152,8 +152,9 @@ def compare(
         ),
     ] = False,
     sample: Annotated[
-        int, typer.Option(help="Rows that are drawn of data which are not read into memory.")
-    ] = 100_000,
+        int | None,
+        typer.Option(help="Rows drawn of data that are not read into memory; 100,000 by default."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Write the whole result to standard output as JSON.")
     ] = False,

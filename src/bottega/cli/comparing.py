@@ -31,7 +31,7 @@ from bottega.scale import on as place
 from bottega.scale import source
 from bottega.workbench import Comparison
 from bottega.workbench import compare as compare_methods
-from bottega.workbench.drawn import DrawnTable, draw_table
+from bottega.workbench.drawn import SAMPLE, DrawnTable, draw_table
 from bottega.workbench.memory import is_larger_than_memory
 from bottega.workbench.sizes import SMALL
 
@@ -107,13 +107,24 @@ def compare(
         )
     with stopped_by_terminate(), interruption.remembered(), warnings_as_notes(quiet) as said:
         large = stream or is_larger_than_memory(data)
+        sample = comparing["sample"]
+        if sample is None:
+            comparing = {**comparing, "sample": SAMPLE}
+        elif not large:
+            say("note: --sample has no effect without --stream: all rows are in memory", quiet)
         table = _drawn(data, reading, comparing) if large else read(data, **reading)
+        if table.target is None:
+            known = ", ".join(repr(column.name) for column in table.columns[:8])
+            more = ", ..." if len(table.columns) > 8 else ""
+            raise InputError(
+                f"Which column should be predicted? Name it, --target: one of {known}{more}."
+            )
         if comparing["class_weight"] is not None and table.task == "regression":
             raise InputError(
                 "Class weights are for classes, and the target is a number; leave --class-weight "
                 "out."
             )
-        if cost is not None and table.target is not None:
+        if cost is not None:
             comparing = {**comparing, "measure": read_costs(cost, table.classes)}
         with shown_progress("comparing", quiet=quiet), place(on or "memory"):
             command = shlex.join(["bottega", *sys.argv[1:]])
@@ -186,7 +197,7 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
             with ending.step("the model has no limits for new rows"):
                 _calibrate(found)
         with ending.step("the model was not written"):
-            found.save(followed(wanted.save))
+            _save(found, followed(wanted.save), ending)
             say(f"model: {wanted.save}", quiet)
     if wanted.out is not None and not ending.leaves("the report was not written"):
         with ending.step("the report was not written"):
@@ -199,6 +210,15 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
 
             written = write_charts(found, wanted.charts)
             say(f"charts: {len(written)} files in {wanted.charts}", quiet)
+
+
+def _save(found: Comparison, path: Path, ending: Ending) -> None:
+    """Write the model, which a stop is not to lose: a second one ends it."""
+    try:
+        found.save(path)
+    except KeyboardInterrupt:
+        ending.stop()
+        found.save(path)
 
 
 def _calibrate(found: Comparison) -> None:

@@ -175,14 +175,18 @@ class Ending:
         except BrokenPipeError as error:  # the reader has gone (``| head``); files are still wanted
             self._broken_pipe = error
         except KeyboardInterrupt:
-            interruption.forget()
-            self.failed = self.stopped = True
+            self.stop()
             sys.stderr.write(f"stopped: {what}\n")
         except Exception as error:
             if os.environ.get("BOTTEGA_TRACEBACK"):
                 raise
             self.failed = True
             sys.stderr.write(f"error: {what}: {reason_of(error)}\n")
+
+    def stop(self) -> None:
+        """Take notice that the user has stopped a step."""
+        interruption.forget()
+        self.failed = self.stopped = True
 
     def leaves(self, what: str) -> bool:
         """Return True, and tell it, if a step that takes long is not wanted after a stop."""

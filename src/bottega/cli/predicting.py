@@ -15,7 +15,7 @@ from bottega.cli.spreadsheet import as_csv
 from bottega.core.errors import InputError, did_you_mean
 from bottega.core.files import write_atomically
 from bottega.data import read_frame
-from bottega.data.read.files import Paths
+from bottega.data.read.files import Paths, format_of
 from bottega.report.words import limits_in_words
 from bottega.workbench import SavedModel, load
 
@@ -47,6 +47,11 @@ def predict(
         check_outputs({"--out": out}, {"the data": data, "the model": str(model)})
     elif out is None:
         raise InputError("--stream: give --out the name of a new folder of Parquet files.")
+    elif format_of(str(out)) is not None:
+        raise InputError(
+            f"--out {str(out)!r} is the name of a file, and --stream writes a folder of Parquet "
+            "files; give the name of a new folder."
+        )
     saved = load(model)
     if interval is not None and saved.intervals is None:
         raise InputError(_why_no_limits(saved))
@@ -68,6 +73,8 @@ def predict(
                 saved, data, out, ids=ids, columns=columns_of, text=written, **reading
             )
         say(f"{count:,} predictions by {saved.method}: {out}", quiet)
+        if interval is not None:
+            say(f"note: {limits_in_words(saved.intervals, interval)}", quiet)
         return
     frame = read_frame(data, **reading, text=[*labels, *(set(ids) - set(saved.columns))])
     columns = _ids(frame, ids)

@@ -16,6 +16,12 @@ __all__ = ["certify_score"]
 _SAMPLES = 2_000  # of the bootstrap; fewer where rows are many
 _WORK = 20_000_000  # rows times samples
 _FEWEST = 400
+_EQUAL = "no interval: the score has no spread"
+_ROUNDING = 1e-12  # of scores, whose best is 1
+_SILENT = (
+    "Samples of the locked rows all have this score, as when no row is wrong: they set no limit to "
+    "that of new rows."
+)
 _NEARLY = (
     "Both classes have enough locked rows for the area to be nearly normal on the scale of log "
     "odds: the interval is approximate."
@@ -52,6 +58,8 @@ def certify_score(
         low, middle, high = (
             1 - each / spread_of(rows) for each in (of_loss.upper, of_loss.estimate, of_loss.lower)
         )
+        if of_loss.is_without_limits:  # that no score is above 1 is no limit that rows have set
+            high = np.inf
         return _with(of_loss, middle, low, high, of_loss.method, of_loss.assumptions, measure)
     classes = rows.classes
     y = np.searchsorted(classes, np.asarray(part.y))
@@ -83,6 +91,8 @@ def _with(
     assumptions: tuple[str, ...],
     measure: Measure,
 ) -> Certificate:
+    if high - low <= _ROUNDING:  # an interval of one number would claim to be certain
+        low, high, method, assumptions = -np.inf, np.inf, _EQUAL, (assumptions[0], _SILENT)
     return Certificate(
         estimate=estimate,
         lower=min(low, estimate),

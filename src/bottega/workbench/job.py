@@ -18,6 +18,7 @@ from bottega.workbench.measures import Measure
 from bottega.workbench.results import MethodResult, gap_between
 from bottega.workbench.resume import Saved
 from bottega.workbench.stack import leaders_of, stack_leaders
+from bottega.workbench.streamed import StreamedProcedure
 from bottega.workbench.together import together
 from bottega.workbench.work import Work
 
@@ -154,11 +155,21 @@ class Job:
             nested.results[best], final=self.judge(self.plan.procedures[best], everything)
         )
         nested = replace(nested, results={**nested.results, best: found})
-        return nested, {**results, best: replace(results[best], nested=found)}
+        done = replace(results[best], nested=found, learned_from=self.learned_from(best))
+        return nested, {**results, best: done}
 
     def learned_from(self, method: str) -> int:
-        """Return how many rows the model of all training rows of a method learns from."""
-        return int(self.plan.procedures[method].learns_from(len(self.rows)))
+        """Return how many rows the model of all training rows of a method learns from.
+
+        Rows that are not in memory are the same for all methods that read them: where groups or
+        time leave some out, one that has done so tells how many there are.
+        """
+        procedure = self.plan.procedures[method]
+        if isinstance(procedure, StreamedProcedure) and procedure.sends_rows:
+            for each in self.plan.procedures.values():
+                if isinstance(each, StreamedProcedure) and each.counted:
+                    return each.counted[0]
+        return int(procedure.learns_from(len(self.rows)))
 
     def not_begun(self, results: dict[str, MethodResult]) -> dict[str, str]:
         """Return the methods that there was no time for, with the reason."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class StreamedProcedure(EstimatorProcedure):
     """
 
     table: Any = None  # a DrawnTable
+    counted: list[int] = field(default_factory=list)  # rows that the model of all rows has read
 
     @property
     def sends_rows(self) -> bool:
@@ -49,7 +50,10 @@ class StreamedProcedure(EstimatorProcedure):
         return self.most_rows is None
 
     def learns_from(self, n: int) -> int:
-        """Return how many rows a fit learns from where n of those in memory are to be fitted to."""
+        """Return how many rows a fit learns from where n of those in memory are to be fitted to.
+
+        Where groups or time leave out some of those that are not in memory, it is fewer.
+        """
         return super().learns_from(n) + (0 if self.most_rows else self.table.others.count)
 
     def seconds_more(self) -> float:
@@ -61,7 +65,11 @@ class StreamedProcedure(EstimatorProcedure):
             return super()._model(part, X, given)
         # Levels of categories are learnt as the rows come, which is not for parts side by side.
         with working_on(None) if is_frame(X) else nullcontext():
-            return self._fitted(self._rows(part, X, given), part, X, given)
+            rows = self._rows(part, X, given)
+            model = self._fitted(rows, part, X, given)
+            if not part.tests and isinstance(rows, StreamedRows) and rows.leaves_some:
+                self.counted[:] = [rows.n_rows]
+            return model
 
     def _rows(self, part: Part, X: Any, given: IntArray) -> RowSource:
         """Return the rows to learn from; in a trial those in memory, as if they came in chunks."""
@@ -193,6 +201,11 @@ class _RowReader:
         roles = (self.target, self.weight, self.group, self.time)
         return [*self.features, *(name for name in roles if name is not None)]
 
+    @property
+    def deciding(self) -> list[str]:
+        """The columns that tell which rows are learnt from."""
+        return [name for name in (self.target, self.group, self.time) if name is not None]
+
     def read(self, frame: convert.Frame) -> tuple[Any, ...]:
         """Return inputs, responses and, where rows have them, weights."""
         given = frame.select(list(self.features)).to_native()
@@ -250,7 +263,20 @@ class StreamedRows(RowSource):
     ) -> None:
         self._source, self._drawn, self._count, self._what = source, drawn, count, what
         self._reader, self._first, self._barred, self._until = reader, first, barred, until
+        self._n_rows: int | None = None
         self.in_files = source.in_files
+
+    @property
+    def leaves_some(self) -> bool:
+        """Whether rows are left out for their group or time: how many, only a pass tells."""
+        return self._barred is not None or self._until is not None
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows a pass gives; counted once more where other processes have read them."""
+        if self._n_rows is None:
+            self._n_rows = sum(each_part(_count, self.parts(), in_files=self.in_files))
+        return self._n_rows
 
     @property
     def told_count(self) -> int:
@@ -258,13 +284,24 @@ class StreamedRows(RowSource):
         return self._count
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        count = 0
         if self._first is not None:
+            count += len(self._first[1])
             yield self._first
         frames = self._source.stored(self._reader.columns)
         for place, frame in numbered(frames, self._count, self._what):
             at = np.flatnonzero(self._wanted(frame, place))
+            count += len(at)
             for some in split_rows(len(at), max(_NUMBERS // self._reader.width, 1)):
                 yield self._reader.read(frame[at[some], :])
+        self._n_rows = count
+
+    def count(self) -> int:
+        """Return how many rows a pass gives, from the columns alone that decide it."""
+        frames = self._source.stored(self._reader.deciding)
+        rows = numbered(frames, self._count, self._what)
+        others = sum(int(np.sum(self._wanted(frame, place))) for place, frame in rows)
+        return others if self._first is None else others + len(self._first[1])
 
     def _wanted(self, frame: convert.Frame, place: slice) -> Array:
         """Return which rows of a frame are to be learnt from."""
@@ -307,6 +344,11 @@ def _within(numbers: IntArray, place: slice) -> IntArray:
     """Return which rows of a place numbers in order name, counted from its start."""
     ends = np.searchsorted(numbers, [place.start, place.stop])
     return numbers[slice(*ends)] - place.start
+
+
+def _count(part: Iterable[Any]) -> int:
+    """Return how many rows a part of streamed rows gives."""
+    return part.count() if isinstance(part, StreamedRows) else sum(len(y) for _, y, *_ in part)
 
 
 @dataclass(frozen=True)
