@@ -285,10 +285,30 @@ def test_a_comparison_of_a_stream(houses, tmp_path, run, one_sentence):
     assert found["certificate"]["n"] == 15
     assert "Learned from" in files["--out"].read_text()
     assert run("predict", files["--save"], houses).returncode == 0
-    message = one_sentence(run(*call, "--decimal", ","))
-    assert "--decimal is for data that are read into memory" in message
     message = one_sentence(run("compare", houses, "--stream"))
     assert "name the column to predict, --target" in message
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_a_stream_reads_the_decimal_sign_that_is_given(suffix, tmp_path, run):
+    """A sign that no value tells: 1,906 is less than 2, not thousands, as in memory."""
+    values = np.random.default_rng(0).integers(1000, 9000, (120, 2)) / 1000
+    texts = [[f"{value:.3f}".replace(".", ",") for value in row] for row in values]
+    rows = pd.DataFrame(texts, columns=["a", "b"]).assign(b=lambda frame: "€ " + frame["b"])
+    rows["y"] = [f"{value:.3f}".replace(".", ",") for value in values.sum(axis=1)]
+    data, model = tmp_path / f"rows.{suffix}", tmp_path / "m.skops"
+    rows.to_parquet(data) if suffix == "parquet" else rows.to_csv(data, sep=";", index=False)
+    call = ("compare", data, "--target", "y", "--methods", "least_squares", "--outer", "2")
+    done = run(*call, "--stream", "--sample", "80", "--decimal", ",", "--save", model)
+    assert done.returncode == 0, done.stderr
+    for more in ((), ("--stream", "--out", tmp_path / "out")):
+        done = run("predict", model, data, "--decimal", ",", *more)
+        assert done.returncode == 0, done.stderr
+        found = (
+            pd.read_parquet(tmp_path / "out").to_dict("records") if more else read_rows(done.stdout)
+        )
+        predicted = [float(row["predicted_y"]) for row in found]
+        np.testing.assert_allclose(predicted, values.sum(axis=1), rtol=1e-6)
 
 
 def test_a_comparison_without_a_target_names_the_option(houses, run, one_sentence):

@@ -37,7 +37,9 @@ from bottega.workbench.sizes import SMALL
 
 __all__ = ["Wanted", "compare", "plain", "stopped_by_terminate"]
 
-_OF_SOURCE = ("target", "kinds", "weight", "group", "ignore", "table", "query", "encoding")
+_OF_SOURCE = (
+    *("target", "kinds", "weight", "group", "ignore", "table", "query", "encoding", "decimal"),
+)
 
 
 @dataclass(frozen=True)
@@ -152,11 +154,6 @@ def compare(
 
 def _drawn(data: Paths, reading: dict[str, Any], comparing: dict[str, Any]) -> DrawnTable:
     """Return rows drawn of data that are not read into memory as a whole."""
-    if reading["decimal"] is not None:
-        raise InputError(
-            "--decimal is for data that are read into memory; leave it out, and the sign is found "
-            "in each column."
-        )
     if reading["target"] is None and not (isinstance(data, str) and is_bundled(data)):
         raise InputError("Rows are drawn for one target: name the column to predict, --target.")
     given = {name: reading[name] for name in _OF_SOURCE}

@@ -278,6 +278,11 @@ class EncodedChunks(RowSource):
         return frozenset(self._roles.ignore)
 
     @property
+    def decimal(self) -> str | None:
+        """The decimal sign of numbers written as text, where it was given."""
+        return self._decimal
+
+    @property
     def encoding(self) -> str | None:
         """A digest of what the encoder has learnt; None where numbers stay as they are."""
         return None if self._plain is not None else joblib.hash(self.encoder)

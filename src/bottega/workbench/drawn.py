@@ -206,7 +206,8 @@ def _read(frame: Any, source: EncodedChunks, task: str | None, roles: dict[str, 
     used = {source.target, *roles.values()}
     kinds = {name: kind for name, kind in source.kinds.items() if name not in used}
     given: dict[str, Any] = {
-        "target": source.target, "task": task, "source": source.name or "a source", **roles,
+        "target": source.target, "task": task, "source": source.name or "a source",
+        "decimal": source.decimal, **roles,
     }  # fmt: skip
     table = DrawnTable(frame, ignore=source.ignore, **given)
     other = {name: kind for name, kind in kinds.items() if table.kinds.get(name) != kind}
