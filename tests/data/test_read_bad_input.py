@@ -111,7 +111,7 @@ def test_folder_of_several_formats(tmp_path):
 def test_files_with_different_separators(tmp_path):
     write(tmp_path, "x,y\n1,2\n", "a.csv")
     write(tmp_path, "x;y\n1;2\n", "b.csv")
-    refused("different separators", tmp_path)
+    refused("a.csv' has ',' between fields and .*b.csv' has ';': save them all with", tmp_path)
 
 
 @pytest.mark.parametrize(("row", "found"), [("3", "1 field "), ("3,4,5", "3 fields ")])
