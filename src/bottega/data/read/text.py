@@ -70,12 +70,13 @@ def as_utf8(files: list[File], encoding: str, folder: str, errors: str = "strict
     result = []
     for number, file in enumerate(files):
         copy = None if plain else os.path.join(folder, f"{number}.csv")
-        _decode(file.path, codec.name, copy, errors)
+        others = [each.path for each in files if each != file]
+        _decode(file.path, codec.name, copy, errors, others)
         result.append(File(copy or file.path, file.name))
     return result
 
 
-def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
+def _decode(path: str, encoding: str, copy: str | None, errors: str, others: list[str]) -> None:
     """Read a text file to its end, writing it out as UTF-8 if there is a `copy` to write."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     lines = since = 0
@@ -95,12 +96,10 @@ def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
             except UnicodeError as error:
                 before = (held + chunk)[: getattr(error, "start", None)]
                 line = lines + before.count(b"\n") + 1
-                cure = "'latin-1'" if encoding.startswith("utf-8") else "'utf-8' or another one"
-                if not lines and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-                    cure = "'utf-16'"
+                marked = not lines and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
                 raise InputError(
                     f"The file {path!r} is not {encoding.upper()} text: line {line} holds a byte "
-                    f"that cannot be read; give encoding={cure}, or save the file as UTF-8."
+                    f"that cannot be read; {_encoding_cure(encoding, marked, others)}."
                 ) from error
             lines += text.count("\n")
             end = max(text.rfind("\n"), text.rfind("\r"))
@@ -112,6 +111,35 @@ def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
                 )
             if out:
                 out.write(recoded)
+
+
+def _encoding_cure(encoding: str, marked: bool, others: list[str]) -> str:
+    """Say what to do with a file of another encoding; `marked` is one that begins as UTF-16 does.
+
+    The encoding that is given is one for all files: it would garble those that are UTF-8.
+    """
+    cure = "'latin-1'" if encoding.startswith("utf-8") else "'utf-8' or another one"
+    if marked:
+        cure = "'utf-16'"
+    if encoding.startswith("utf-8"):
+        for other in others:
+            if _is_utf8(other, plain=marked):
+                return f"save the file as UTF-8, as {other!r} is"
+    return f"give encoding={cure}, or save the file as UTF-8"
+
+
+def _is_utf8(path: str, *, plain: bool) -> bool:
+    """Return True if a file is UTF-8; one of ASCII alone, as Latin-1 is too, only with `plain`."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with _open(path) as file:
+            while chunk := file.read(_CHUNK):
+                decoder.decode(chunk)
+                plain = plain or not chunk.isascii()
+            decoder.decode(b"", final=True)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        return False
+    return plain
 
 
 def header(file: File, kind: str) -> tuple[list[str], str]:
@@ -137,6 +165,23 @@ def _lines(file: File) -> io.TextIOWrapper:
 def _separator(header: str) -> str:
     bare = re.sub(r'"[^"]*"', "", header)
     return max(",;\t|", key=bare.count)
+
+
+def _once_per_state(find: Callable[[File, str], _Found]) -> Callable[[File, str], _Found]:
+    """Keep what is found in a file until it is written again: every pass over it asks."""
+
+    @lru_cache(_KEPT)
+    def kept(file: File, kind: str, _: tuple[int, ...]) -> _Found:
+        return find(file, kind)
+
+    @wraps(find)
+    def found(file: File, kind: str) -> _Found:
+        now = os.stat(file.path)
+        # A relative path is another file elsewhere, and the time of writing can be set.
+        state = (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+        return kept(file, kind, state)
+
+    return found
 
 
 class Habits(NamedTuple):
