@@ -8,9 +8,11 @@ import os
 import re
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import lru_cache, wraps
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from bottega.core.errors import InputError
 from bottega.data._inspect import written, written_dates
@@ -18,6 +20,11 @@ from bottega.data._inspect import written, written_dates
 _CHUNK = 1 << 20
 LONGEST_LINE = 30_000_000  # bytes: a text may be long
 _LOOKED_AT = 1000  # lines that show how numbers are written
+_WITH_COMMA = re.compile(r"[+-]?[0-9]{1,15}(,[0-9]{1,15})?")
+_PARTED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")  # perhaps between thousands
+_KEPT = 1 << 15  # files whose habits are kept
+
+_Found = TypeVar("_Found")
 
 
 MISSING_MARKERS = ("", "NA", "NaN", "null", "?")  # "None" may be a level: no airbags, say
@@ -191,17 +198,18 @@ class Habits(NamedTuple):
     ----------
     sign : str or None
         The decimal sign that the file uses beyond doubt.
-    pointed : set of str
+    pointed : frozenset of str
         Columns with points between thousands.
-    commas : set of str
+    commas : frozenset of str
         Columns whose commas are decimal signs beyond doubt.
     """
 
     sign: str | None
-    pointed: set[str]
-    commas: set[str]
+    pointed: frozenset[str]
+    commas: frozenset[str]
 
 
+@_once_per_state
 def number_habits(file: File, kind: str) -> Habits:
     """Find how the numbers of a file are written; the first thousand lines decide.
 
@@ -209,14 +217,8 @@ def number_habits(file: File, kind: str) -> Habits:
     """
     names, separator = header(file, kind)
     if separator == ",":
-        return Habits(None, set(), set())
-    columns: list[set[str]] = [set() for _ in names]
-    with _lines(file) as lines, suppress(csv.Error):  # what cannot be read is said later
-        rows = _rows(lines, separator)
-        for row in islice(rows, 1, _LOOKED_AT + 1):
-            for texts, field in zip(columns, row, strict=False):
-                texts.add(field)
-    columns = [texts.difference(MISSING_MARKERS) for texts in columns]
+        return Habits(None, frozenset(), frozenset())
+    columns = [_telling(texts) for texts in _values(file, names, separator)]
     sign = written.usual_sign(columns)
     pointed, commas = set(), set()
     for name, texts in zip(names, columns, strict=True):
@@ -225,7 +227,29 @@ def number_habits(file: File, kind: str) -> Habits:
             pointed.add(name)
         elif found.decimal == "," and found.sure and found.values:
             commas.add(name)
-    return Habits(sign, pointed, commas)
+    return Habits(sign, frozenset(pointed), frozenset(commas))
+
+
+def _telling(texts: set[str]) -> set[str]:
+    """Return one text of a column where it tells the same as all of them, which takes far longer.
+
+    In texts of digits with one comma at most, a comma that cannot be between thousands is enough.
+    """
+    if all(map(_WITH_COMMA.fullmatch, texts)):
+        for text in texts:
+            if "," in text and not _PARTED.fullmatch(text):
+                return {text}
+    return texts
+
+
+def _values(file: File, names: list[str], separator: str) -> list[set[str]]:
+    """Return the distinct texts of each column in the first thousand lines, but for gaps."""
+    columns: list[set[str]] = [set() for _ in names]
+    with _lines(file) as lines, suppress(csv.Error):  # what cannot be read is said later
+        for row in islice(_rows(lines, separator), 1, _LOOKED_AT + 1):
+            for texts, field in zip(columns, row, strict=False):
+                texts.add(field)
+    return [texts.difference(MISSING_MARKERS) for texts in columns]
 
 
 class DateHabits(NamedTuple):
@@ -233,16 +257,17 @@ class DateHabits(NamedTuple):
 
     Attributes
     ----------
-    unclear : set of str
+    unclear : frozenset of str
         Columns with dates like 1/31/2026 or 1/31/26.
-    unseen : set of str
+    unseen : frozenset of str
         Columns without any value.
     """
 
-    unclear: set[str]
-    unseen: set[str]
+    unclear: frozenset[str]
+    unseen: frozenset[str]
 
 
+@_once_per_state
 def date_habits(file: File, kind: str) -> DateHabits:
     """Find the columns whose dates are not for DuckDB to read.
 
@@ -250,17 +275,10 @@ def date_habits(file: File, kind: str) -> DateHabits:
     values do not tell; those columns are read as they are written.
     """
     names, separator = header(file, kind)
-    unclear, unseen = set(), set(names)
-    with _lines(file) as lines, suppress(csv.Error):
-        rows = _rows(lines, separator)
-        for row in islice(rows, 1, _LOOKED_AT + 1):
-            for name, field in zip(names, row, strict=False):
-                if field in MISSING_MARKERS:
-                    continue
-                unseen.discard(name)
-                if name not in unclear and written_dates.may_be_read_in_two_ways(field):
-                    unclear.add(name)
-    return DateHabits(unclear, unseen)
+    columns = dict(zip(names, _values(file, names, separator), strict=True))
+    unread = written_dates.may_be_read_in_two_ways
+    unclear = frozenset(name for name, texts in columns.items() if any(map(unread, texts)))
+    return DateHabits(unclear, frozenset(name for name, texts in columns.items() if not texts))
 
 
 def check_headers(files: list[File], kind: str) -> None:
