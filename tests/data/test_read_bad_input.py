@@ -79,6 +79,22 @@ def test_the_mark_of_utf16_is_known(tmp_path):
     refused("line 1 holds a byte that cannot be read; give encoding='utf-16'", path)
 
 
+def test_an_encoding_that_garbles_other_files_is_not_suggested(tmp_path):
+    good = write(tmp_path, "x,y\n1,città\n", "good.csv")
+    bad = write(tmp_path, "x,y\n1,a\n2,café\n".encode("latin-1"), "bad.csv")
+    plain = write(tmp_path, "x,y\n1,a\n", "plain.csv")
+    for files in ([bad, good], [good, plain, bad]):
+        error = refused("bad.csv' is not UTF-8 .*: line 3 .*; save the file as UTF-8", files)
+        assert f"as {str(good)!r} is." in str(error)
+        assert "encoding=" not in str(error)
+    for files in ([bad], [plain, bad]):  # Latin-1, all of them
+        refused("bad.csv' is not UTF-8 .*; give encoding='latin-1'", files)
+        assert read([*map(str, files)], encoding="latin-1").n_rows > 1
+    marked = write(tmp_path, "x,y\n1,é\n".encode("utf-16"), "marked.csv")
+    refused("marked.csv' .*; save the file as UTF-8, as .*plain.csv' is", [marked, bad, plain])
+    refused("marked.csv' .*; give encoding='utf-16'", [marked, bad])
+
+
 def test_wrong_or_unknown_encoding(tmp_path):
     path = write(tmp_path, "x,y\n1,a\n2,café\n")
     refused("'klingon' is not known", path, encoding="klingon")
@@ -111,7 +127,7 @@ def test_folder_of_several_formats(tmp_path):
 def test_files_with_different_separators(tmp_path):
     write(tmp_path, "x,y\n1,2\n", "a.csv")
     write(tmp_path, "x;y\n1;2\n", "b.csv")
-    refused("different separators", tmp_path)
+    refused("a.csv' has ',' between fields and .*b.csv' has ';': save them all with", tmp_path)
 
 
 @pytest.mark.parametrize(("row", "found"), [("3", "1 field "), ("3,4,5", "3 fields ")])

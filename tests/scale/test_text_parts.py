@@ -13,6 +13,8 @@ from bottega.classify import LogisticRegression
 from bottega.cluster import GaussianMixture, KMeans
 from bottega.core.engine import current_engine
 from bottega.core.errors import InputError
+from bottega.data.read import duck
+from bottega.data.read import rows as stored
 from bottega.data.read.rows import StoredRows
 from bottega.linear import Ridge
 from bottega.risk.estimate.source_rows import SourceRows
@@ -44,6 +46,12 @@ def frame():
     return found
 
 
+@pytest.fixture
+def apart(monkeypatch):
+    """Files that share no part, though they are small."""
+    monkeypatch.setattr(stored, "_TEXT_PART", (1, 1))
+
+
 def thirds(frame):
     return [frame[start : start + N // 3] for start in range(0, N, N // 3)]
 
@@ -62,6 +70,9 @@ def written(frame, folder, how):
                 rows.to_json(path.with_suffix(".jsonl"), **as_lines)
         elif how == "other order":
             part[part.columns[:: (-1) ** number]].to_csv(path, index=False)
+        elif how == "other case":
+            named = part.rename(columns=str.upper if number == 1 else str)
+            named[named.columns[:: (-1) ** number]].to_csv(path, index=False)
         elif how == "decimal commas":
             part.to_csv(path, index=False, sep=";", decimal=",")
         elif how == "latin-1":
@@ -85,8 +96,8 @@ def written(frame, folder, how):
 
 
 HOWS = [
-    "commas", "other order", "decimal commas", "latin-1", "gz", "condition", "lines end otherwise",
-    "days otherwise", "days with slashes", "json",
+    "commas", "other order", "other case", "decimal commas", "latin-1", "gz", "condition",
+    "lines end otherwise", "days otherwise", "days with slashes", "json",
 ]  # fmt: skip
 
 
@@ -96,16 +107,26 @@ def whole(rows):
     return pd.concat(X, ignore_index=True), np.concatenate(y)
 
 
+@pytest.mark.parametrize("together", [1, 2, 4])
 @pytest.mark.parametrize("how", HOWS)
-def test_a_file_alone_has_the_rows_that_it_has_among_others(frame, tmp_path, how):
+def test_files_have_the_rows_that_they_have_among_all(frame, tmp_path, monkeypatch, how, together):
     data, options = written(frame, tmp_path / "rows", how)
+    with monkeypatch.context() as context:  # every pass finds for itself how the files are written
+        context.setattr(StoredRows, "_keep_layout", lambda *_: None)
+        X, y = whole(scale.source(data, **options))
+    largest = max(file.stat().st_size for file in data.iterdir()) * (5 if how == "gz" else 1)
+    limit = {1: largest // 3, 2: 2 * largest, 4: 4 * largest}[together]
+    monkeypatch.setattr(stored, "_TEXT_PART", (limit, limit))
     rows = scale.source(data, **options)
     parts = rows.parts()
-    assert len(parts) == (3 if how == "json" else 4)
-    X, y = whole(rows)
-    X_parts, y_parts = whole(chunk for part in parts for chunk in part)
-    pd.testing.assert_frame_equal(X_parts, X, check_exact=True)
-    np.testing.assert_array_equal(y_parts, y)
+    counts = {1: [1, 1, 1, 1], 2: [2, 2], 4: [4]}[together]
+    if how == "json":  # three files
+        counts = {1: [1, 1, 1], 2: [2, 1], 4: [3]}[together]
+    assert [len(part._source.states) for part in parts] == counts
+    for found in (rows, (chunk for part in parts for chunk in part)):
+        X_found, y_found = whole(found)
+        pd.testing.assert_frame_equal(X_found, X, check_exact=True)
+        np.testing.assert_array_equal(y_found, y)
     # And they are those of the frame that was written.
     if how == "condition":
         frame = frame.query("whole > 1 and code != 'x'")
@@ -115,6 +136,7 @@ def test_a_file_alone_has_the_rows_that_it_has_among_others(frame, tmp_path, how
     np.testing.assert_allclose(X[X_frame.columns], X_frame, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("apart")
 @pytest.mark.slow
 @pytest.mark.parametrize("how", ["other order", "decimal commas", "condition", "json"])
 def test_other_processes_fit_several_files_as_one_frame(frame, tmp_path, how, place, monkeypatch):
@@ -136,6 +158,7 @@ def test_other_processes_fit_several_files_as_one_frame(frame, tmp_path, how, pl
     np.testing.assert_allclose(found.coef_, here.coef_, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.usefixtures("apart")
 def test_parts_give_the_fit_of_one_part(frame, tmp_path, monkeypatch):
     data, options = written(frame, tmp_path / "rows", "commas")
     found = Ridge(alpha=1.0).fit(scale.source(data, **options))
@@ -147,6 +170,7 @@ def test_parts_give_the_fit_of_one_part(frame, tmp_path, monkeypatch):
     np.testing.assert_allclose(found.intercept_, expected.intercept_, rtol=1e-12)
 
 
+@pytest.mark.usefixtures("apart")
 def test_labels_that_are_truth_values_in_each_file_stay_as_they_are_written(tmp_path):
     rng = np.random.default_rng(0)
     for number in range(2):
@@ -159,6 +183,7 @@ def test_labels_that_are_truth_values_in_each_file_stay_as_they_are_written(tmp_
     assert LogisticRegression().fit(rows).classes_.tolist() == ["No", "Yes"]
 
 
+@pytest.mark.usefixtures("apart")
 @pytest.mark.parametrize(
     "why", ["columns", "case", "keys", "nested", "condition", "query", "alone", "database"]
 )
@@ -198,6 +223,7 @@ def test_what_one_file_may_not_tell_is_one_part(tmp_path, why):
     assert sum(len(X) for X, _ in rows.parts()[0]) == sum(len(X) for X, _ in rows) > 30 - 10
 
 
+@pytest.mark.usefixtures("apart")
 def test_a_part_whose_file_changes_is_refused(frame, tmp_path):
     data, options = written(frame, tmp_path / "rows", "commas")
     first, second, *_ = scale.source(data, **options).parts()
@@ -208,6 +234,44 @@ def test_a_part_whose_file_changes_is_refused(frame, tmp_path):
     os.remove(data / "rows1.csv")
     with pytest.raises(InputError, match=r"rows1.csv"):
         list(second)
+
+
+def test_a_part_of_several_files_tells_of_each(frame, tmp_path):
+    data, options = written(frame, tmp_path / "rows", "commas")
+    (part,) = scale.source(data, **options).parts()
+    assert sum(len(X) for X, _ in part) == N - 15
+    frame[:20].to_csv(data / "rows2.csv", index=False)
+    with pytest.raises(InputError, match=r"rows2.csv' has another size"):
+        list(part)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ({"a": 0.9, "b": 1, "c": 0.2, "d": 3, "e.csv.gz": 0.2, "f": 1, "g": 0.1}, "ab c d ef g"),
+        (dict.fromkeys("abcdef", 0.9), "ab cd ef"),
+        (dict.fromkeys("abcdef", 8), "a b c d e f"),
+        (dict.fromkeys("abcdefgh", 0.9) | {"i": 60}, "abcd efgh i"),  # up to a sixteenth
+        ({"a": 40, "b": 20, "c": 30, "d": 1500}, "ab c d"),
+    ],
+)  # fmt: skip
+def test_small_files_share_a_part_and_large_ones_have_their_own(tmp_path, sizes, expected):
+    for name, size in sizes.items():
+        with open(tmp_path / name, "wb") as file:
+            file.truncate(round(size * 1_000_000))  # which takes no place on the disk
+    found = stored._together([str(tmp_path / name) for name in sizes])
+    assert ["".join(os.path.basename(each)[0] for each in part) for part in found] == (
+        expected.split()
+    )
+
+
+def test_a_pass_does_not_look_again_at_how_files_are_written(frame, tmp_path, monkeypatch):
+    data, options = written(frame, tmp_path / "rows", "decimal commas")
+    rows = scale.source(data, **options)
+    looked = []
+    monkeypatch.setattr(duck, "scan_query", lambda *_: looked.append("found anew"))
+    assert sum(len(X) for X, _ in rows) == N - 15
+    assert not looked
 
 
 @pytest.fixture
@@ -230,6 +294,7 @@ def tasks_of(engine):
     return found
 
 
+@pytest.mark.usefixtures("apart")
 @pytest.mark.slow
 def test_several_files_are_several_tasks(cluster, groups, tmp_path):
     for number in range(6):

@@ -59,7 +59,7 @@ def read_chunks(
     errors : {"strict", "replace"}
         Whether bytes of a CSV file that are not of its encoding are refused, or replaced by a sign.
     layout : TextLayout, optional
-        For one of several text files: how all of them are written, in the place of `decimal` and
+        For some of several text files: how all of them are written, in the place of `decimal` and
         `text`.
     on_layout : callable, optional
         Called before the first chunk of files that DuckDB reads, with the layout of several text

@@ -155,7 +155,7 @@ def open_query(
     Columns of a CSV file named in `text` are read as they are written. `decimal` is the decimal
     sign of its numbers, found from them if it is not given. Dates like 1/31/2026 come as text: only
     all rows of a column tell whether the day or the month comes first. `errors` is as in `as_utf8`.
-    With the `layout` of several text files one of them is read as it is read among them.
+    With the `layout` of several text files some of them are read as they are read among all.
     """
     if decimal not in (None, ".", ","):
         raise InputError(f"decimal is '.' or ',', not {decimal!r}.")

@@ -31,6 +31,11 @@ from bottega.data.read.parquet import check_alike, parquet_rows
 __all__ = ["FrameRows", "PartRows", "StoredRows", "rows_of"]
 
 _PART = 1_000_000  # rows of one part of a large Parquet file
+# Bytes of small text files that share a part: at least, as opening a part takes as long as reading
+# 1 MB, and at most. Between the two there are about `_SHARES` parts, for as many workers.
+_TEXT_PART = (2_000_000, 64_000_000)
+_SHARES = 16
+_UNPACKED = 5  # bytes of text per byte of a .gz file, about
 # What a condition with a query in it has, which may read the other files.
 _QUERY = re.compile(r"\b(select|from|values|table)\b", re.IGNORECASE)
 
@@ -85,8 +90,12 @@ class StoredRows:
     def frames(self, columns: Sequence[str] | None = None, text: Any = ()) -> Iterator[Any]:
         """Yield the rows."""
         self.check_files()
-        keep = partial(self._keep_layout, frozenset(text)) if columns is None else None
-        how = {**self.options, "columns": columns, "text": text, "on_layout": keep}
+        key = frozenset(text)
+        how = {**self.options, "columns": columns, "text": text}
+        if self._layouts.get(key) is not None:  # a pass before this one has learnt it
+            how["layout"] = self._layouts[key]
+        elif columns is None:
+            how["on_layout"] = partial(self._keep_layout, key)
         return self._checked(read_chunks(self.source, **how))
 
     def _checked(self, frames: Iterator[Any]) -> Iterator[Any]:
@@ -97,8 +106,8 @@ class StoredRows:
         """Return a part per file, and several of a long Parquet file; a database is one part.
 
         What a text file holds is known from all rows only: a long one is one part, and each of
-        several is read by the types and signs that all together tell. Files that these do not
-        describe (`layout_of`) are one part together.
+        several is read by the types and signs that all together tell; small ones share a part.
+        Files that these do not describe (`layout_of`) are one part together.
         """
         self.check_files()
         if not {"span", "layout"}.isdisjoint(self.options):
@@ -115,7 +124,7 @@ class StoredRows:
         counts = parquet_rows(files)
         found: list[FrameRows] = []
         for file, count in zip(files, counts, strict=True):
-            part = self._part(file)
+            part = self._part([file])
             if count <= 2 * _PART:
                 found.append(part)
                 continue
@@ -133,13 +142,13 @@ class StoredRows:
         layout = self._layouts.get(key)
         if layout is None:
             return [self._absolute(files)]
-        return [self._part(file, layout=layout) for file in files]
+        return [self._part(some, layout=layout) for some in _together(files)]
 
-    def _part(self, file: str, **more: Any) -> "StoredRows":
-        """Return one of the files, with more options."""
-        states = None if self.states is None else {file: self.states[file]}
+    def _part(self, files: list[str], **more: Any) -> "StoredRows":
+        """Return some of the files, with more options."""
+        states = None if self.states is None else {file: self.states[file] for file in files}
         part = replace(self, options={**self.options, **more}, states=states, _layouts={})
-        return part._absolute([file])
+        return part._absolute(files)
 
     def _absolute(self, files: list[str]) -> "StoredRows":
         """Return rows of files whatever the working directory: other processes have their own."""
@@ -151,6 +160,25 @@ class StoredRows:
 
     def _keep_layout(self, text: frozenset[str], layout: TextLayout | None) -> None:
         self._layouts[text] = layout
+
+
+def _together(files: list[str]) -> list[list[str]]:
+    """Return text files by the part that they are in, in their order; a large one is alone."""
+    sizes = [
+        os.path.getsize(file) * (_UNPACKED if file.lower().endswith(".gz") else 1) for file in files
+    ]
+    least, most = _TEXT_PART
+    limit = min(max(sum(sizes) // _SHARES, least), most)
+    found: list[list[str]] = []
+    room = 0
+    for file, size in zip(files, sizes, strict=True):
+        if found and size <= room:
+            found[-1].append(file)
+            room -= size
+        else:
+            found.append([file])
+            room = limit - size
+    return found
 
 
 def _change(before: FileState | None, now: FileState | None) -> str | None:

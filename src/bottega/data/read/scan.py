@@ -31,10 +31,14 @@ def scan_query(
     if kind == "json":
         return "SELECT * FROM read_json(?, union_by_name=true, sample_size=-1)", [paths]
     headers = [text_files.header(file, kind) for file in files]
-    separators = {separator for _, separator in headers}
-    if len(separators) > 1:
-        raise InputError("The files use different separators; save them all with commas.")
-    options: list[Any] = [paths, separators.pop(), ".", list(text_files.MISSING_MARKERS)]
+    separator = headers[0][1]
+    for file, (_, other) in zip(files, headers, strict=True):
+        if other != separator:
+            raise InputError(
+                f"{files[0].name!r} has {separator!r} between fields and {file.name!r} has "
+                f"{other!r}: save them all with the same separator."
+            )
+    options: list[Any] = [paths, separator, ".", list(text_files.MISSING_MARKERS)]
     if decimal is None:
         habits = [text_files.number_habits(file, kind) for file in files]
         text = text.union(*(each.pointed for each in habits))

@@ -8,9 +8,11 @@ import os
 import re
 import zlib
 from collections import Counter
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from functools import lru_cache, wraps
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from bottega.core.errors import InputError
 from bottega.data._inspect import written, written_dates
@@ -18,6 +20,11 @@ from bottega.data._inspect import written, written_dates
 _CHUNK = 1 << 20
 LONGEST_LINE = 30_000_000  # bytes: a text may be long
 _LOOKED_AT = 1000  # lines that show how numbers are written
+_WITH_COMMA = re.compile(r"[+-]?[0-9]{1,15}(,[0-9]{1,15})?")
+_PARTED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")  # perhaps between thousands
+_KEPT = 1 << 15  # files whose habits are kept
+
+_Found = TypeVar("_Found")
 
 
 MISSING_MARKERS = ("", "NA", "NaN", "null", "?")  # "None" may be a level: no airbags, say
@@ -70,12 +77,13 @@ def as_utf8(files: list[File], encoding: str, folder: str, errors: str = "strict
     result = []
     for number, file in enumerate(files):
         copy = None if plain else os.path.join(folder, f"{number}.csv")
-        _decode(file.path, codec.name, copy, errors)
+        others = [each.path for each in files if each != file]
+        _decode(file.path, codec.name, copy, errors, others)
         result.append(File(copy or file.path, file.name))
     return result
 
 
-def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
+def _decode(path: str, encoding: str, copy: str | None, errors: str, others: list[str]) -> None:
     """Read a text file to its end, writing it out as UTF-8 if there is a `copy` to write."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     lines = since = 0
@@ -95,12 +103,10 @@ def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
             except UnicodeError as error:
                 before = (held + chunk)[: getattr(error, "start", None)]
                 line = lines + before.count(b"\n") + 1
-                cure = "'latin-1'" if encoding.startswith("utf-8") else "'utf-8' or another one"
-                if not lines and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-                    cure = "'utf-16'"
+                marked = not lines and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
                 raise InputError(
                     f"The file {path!r} is not {encoding.upper()} text: line {line} holds a byte "
-                    f"that cannot be read; give encoding={cure}, or save the file as UTF-8."
+                    f"that cannot be read; {_encoding_cure(encoding, marked, others)}."
                 ) from error
             lines += text.count("\n")
             end = max(text.rfind("\n"), text.rfind("\r"))
@@ -112,6 +118,35 @@ def _decode(path: str, encoding: str, copy: str | None, errors: str) -> None:
                 )
             if out:
                 out.write(recoded)
+
+
+def _encoding_cure(encoding: str, marked: bool, others: list[str]) -> str:
+    """Say what to do with a file of another encoding; `marked` is one that begins as UTF-16 does.
+
+    The encoding that is given is one for all files: it would garble those that are UTF-8.
+    """
+    cure = "'latin-1'" if encoding.startswith("utf-8") else "'utf-8' or another one"
+    if marked:
+        cure = "'utf-16'"
+    if encoding.startswith("utf-8"):
+        for other in others:
+            if _is_utf8(other, plain=marked):
+                return f"save the file as UTF-8, as {other!r} is"
+    return f"give encoding={cure}, or save the file as UTF-8"
+
+
+def _is_utf8(path: str, *, plain: bool) -> bool:
+    """Return True if a file is UTF-8; one of ASCII alone, as Latin-1 is too, only with `plain`."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with _open(path) as file:
+            while chunk := file.read(_CHUNK):
+                decoder.decode(chunk)
+                plain = plain or not chunk.isascii()
+            decoder.decode(b"", final=True)
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError):
+        return False
+    return plain
 
 
 def header(file: File, kind: str) -> tuple[list[str], str]:
@@ -139,6 +174,23 @@ def _separator(header: str) -> str:
     return max(",;\t|", key=bare.count)
 
 
+def _once_per_state(find: Callable[[File, str], _Found]) -> Callable[[File, str], _Found]:
+    """Keep what is found in a file until it is written again: every pass over it asks."""
+
+    @lru_cache(_KEPT)
+    def kept(file: File, kind: str, _: tuple[int, ...]) -> _Found:
+        return find(file, kind)
+
+    @wraps(find)
+    def found(file: File, kind: str) -> _Found:
+        now = os.stat(file.path)
+        # A relative path is another file elsewhere, and the time of writing can be set.
+        state = (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+        return kept(file, kind, state)
+
+    return found
+
+
 class Habits(NamedTuple):
     """How the numbers of a file are written.
 
@@ -146,17 +198,18 @@ class Habits(NamedTuple):
     ----------
     sign : str or None
         The decimal sign that the file uses beyond doubt.
-    pointed : set of str
+    pointed : frozenset of str
         Columns with points between thousands.
-    commas : set of str
+    commas : frozenset of str
         Columns whose commas are decimal signs beyond doubt.
     """
 
     sign: str | None
-    pointed: set[str]
-    commas: set[str]
+    pointed: frozenset[str]
+    commas: frozenset[str]
 
 
+@_once_per_state
 def number_habits(file: File, kind: str) -> Habits:
     """Find how the numbers of a file are written; the first thousand lines decide.
 
@@ -164,14 +217,8 @@ def number_habits(file: File, kind: str) -> Habits:
     """
     names, separator = header(file, kind)
     if separator == ",":
-        return Habits(None, set(), set())
-    columns: list[set[str]] = [set() for _ in names]
-    with _lines(file) as lines, suppress(csv.Error):  # what cannot be read is said later
-        rows = _rows(lines, separator)
-        for row in islice(rows, 1, _LOOKED_AT + 1):
-            for texts, field in zip(columns, row, strict=False):
-                texts.add(field)
-    columns = [texts.difference(MISSING_MARKERS) for texts in columns]
+        return Habits(None, frozenset(), frozenset())
+    columns = [_telling(texts) for texts in _values(file, names, separator)]
     sign = written.usual_sign(columns)
     pointed, commas = set(), set()
     for name, texts in zip(names, columns, strict=True):
@@ -180,7 +227,29 @@ def number_habits(file: File, kind: str) -> Habits:
             pointed.add(name)
         elif found.decimal == "," and found.sure and found.values:
             commas.add(name)
-    return Habits(sign, pointed, commas)
+    return Habits(sign, frozenset(pointed), frozenset(commas))
+
+
+def _telling(texts: set[str]) -> set[str]:
+    """Return one text of a column where it tells the same as all of them, which takes far longer.
+
+    In texts of digits with one comma at most, a comma that cannot be between thousands is enough.
+    """
+    if all(map(_WITH_COMMA.fullmatch, texts)):
+        for text in texts:
+            if "," in text and not _PARTED.fullmatch(text):
+                return {text}
+    return texts
+
+
+def _values(file: File, names: list[str], separator: str) -> list[set[str]]:
+    """Return the distinct texts of each column in the first thousand lines, but for gaps."""
+    columns: list[set[str]] = [set() for _ in names]
+    with _lines(file) as lines, suppress(csv.Error):  # what cannot be read is said later
+        for row in islice(_rows(lines, separator), 1, _LOOKED_AT + 1):
+            for texts, field in zip(columns, row, strict=False):
+                texts.add(field)
+    return [texts.difference(MISSING_MARKERS) for texts in columns]
 
 
 class DateHabits(NamedTuple):
@@ -188,16 +257,17 @@ class DateHabits(NamedTuple):
 
     Attributes
     ----------
-    unclear : set of str
+    unclear : frozenset of str
         Columns with dates like 1/31/2026 or 1/31/26.
-    unseen : set of str
+    unseen : frozenset of str
         Columns without any value.
     """
 
-    unclear: set[str]
-    unseen: set[str]
+    unclear: frozenset[str]
+    unseen: frozenset[str]
 
 
+@_once_per_state
 def date_habits(file: File, kind: str) -> DateHabits:
     """Find the columns whose dates are not for DuckDB to read.
 
@@ -205,17 +275,10 @@ def date_habits(file: File, kind: str) -> DateHabits:
     values do not tell; those columns are read as they are written.
     """
     names, separator = header(file, kind)
-    unclear, unseen = set(), set(names)
-    with _lines(file) as lines, suppress(csv.Error):
-        rows = _rows(lines, separator)
-        for row in islice(rows, 1, _LOOKED_AT + 1):
-            for name, field in zip(names, row, strict=False):
-                if field in MISSING_MARKERS:
-                    continue
-                unseen.discard(name)
-                if name not in unclear and written_dates.may_be_read_in_two_ways(field):
-                    unclear.add(name)
-    return DateHabits(unclear, unseen)
+    columns = dict(zip(names, _values(file, names, separator), strict=True))
+    unread = written_dates.may_be_read_in_two_ways
+    unclear = frozenset(name for name, texts in columns.items() if any(map(unread, texts)))
+    return DateHabits(unclear, frozenset(name for name, texts in columns.items() if not texts))
 
 
 def check_headers(files: list[File], kind: str) -> None:
