@@ -66,6 +66,7 @@ def test_one_decimal_comma_tells_as_much_as_its_column(tmp_path, monkeypatch, se
 
     shapes = ["d,d", "d,dd", "d,ddd", "dd,ddd", "0,ddd", "dddd,ddd", "d", "ddd", "d.d", "d.ddd"]
     shapes += ["d.ddd,d", "d,ddd,ddd", "d,ddd.d", "€d,d", "d,d%", "d" * 400, "d,", ",d", "word"]
+    shapes += ["d,de-dd", "d,ddde-dd", "de-dd", "d,ddde1"]
     chosen = [random.sample(shapes, random.choice((1, 1, 2, 3))) for _ in range(40)]
     lines = [";".join(f"c{j}" for j in range(40))]
     lines += [";".join(value(random.choice(each)) for each in chosen) for _ in range(8)]

@@ -20,8 +20,9 @@ from bottega.data._inspect import written, written_dates
 _CHUNK = 1 << 20
 LONGEST_LINE = 30_000_000  # bytes: a text may be long
 _LOOKED_AT = 1000  # lines that show how numbers are written
-_WITH_COMMA = re.compile(r"[+-]?[0-9]{1,15}(,[0-9]{1,15})?")
-_PARTED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")  # perhaps between thousands
+_POWER = r"([eE][+-]?[0-9]{1,2})?"
+_WITH_COMMA = re.compile(rf"[+-]?[0-9]{{1,15}}(,[0-9]{{1,15}})?{_POWER}")
+_PARTED = re.compile(rf"[+-]?[1-9][0-9]{{0,2}},[0-9]{{3}}{_POWER}")  # perhaps between thousands
 _KEPT = 1 << 15  # files whose habits are kept
 
 _Found = TypeVar("_Found")
@@ -77,13 +78,12 @@ def as_utf8(files: list[File], encoding: str, folder: str, errors: str = "strict
     result = []
     for number, file in enumerate(files):
         copy = None if plain else os.path.join(folder, f"{number}.csv")
-        others = [each.path for each in files if each != file]
-        _decode(file.path, codec.name, copy, errors, others)
+        _decode(file.path, codec.name, copy, errors, files)
         result.append(File(copy or file.path, file.name))
     return result
 
 
-def _decode(path: str, encoding: str, copy: str | None, errors: str, others: list[str]) -> None:
+def _decode(path: str, encoding: str, copy: str | None, errors: str, among: list[File]) -> None:
     """Read a text file to its end, writing it out as UTF-8 if there is a `copy` to write."""
     decoder = codecs.getincrementaldecoder(encoding)(errors)
     lines = since = 0
@@ -106,7 +106,7 @@ def _decode(path: str, encoding: str, copy: str | None, errors: str, others: lis
                 marked = not lines and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
                 raise InputError(
                     f"The file {path!r} is not {encoding.upper()} text: line {line} holds a byte "
-                    f"that cannot be read; {_encoding_cure(encoding, marked, others)}."
+                    f"that cannot be read; {_encoding_cure(encoding, marked, among)}."
                 ) from error
             lines += text.count("\n")
             end = max(text.rfind("\n"), text.rfind("\r"))
@@ -120,7 +120,7 @@ def _decode(path: str, encoding: str, copy: str | None, errors: str, others: lis
                 out.write(recoded)
 
 
-def _encoding_cure(encoding: str, marked: bool, others: list[str]) -> str:
+def _encoding_cure(encoding: str, marked: bool, files: list[File]) -> str:
     """Say what to do with a file of another encoding; `marked` is one that begins as UTF-16 does.
 
     The encoding that is given is one for all files: it would garble those that are UTF-8.
@@ -129,9 +129,9 @@ def _encoding_cure(encoding: str, marked: bool, others: list[str]) -> str:
     if marked:
         cure = "'utf-16'"
     if encoding.startswith("utf-8"):
-        for other in others:
-            if _is_utf8(other, plain=marked):
-                return f"save the file as UTF-8, as {other!r} is"
+        for other in files:
+            if _is_utf8(other.path, plain=marked):
+                return f"save the file as UTF-8, as {other.name!r} is"
     return f"give encoding={cure}, or save the file as UTF-8"
 
 
