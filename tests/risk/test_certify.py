@@ -94,6 +94,16 @@ def test_losses_whose_squares_are_no_numbers_have_an_interval(unit, weight):
     assert (found.lower, found.upper) == pytest.approx((unit * near.lower, unit * near.upper))
 
 
+def test_each_sample_has_a_unit_of_its_own():
+    small, large = np.array([1.0, 2.0, 3.0]) * 1e-100, np.array([1.0, 1.1, 1.2]) * 1e308
+    low, high = student([small, large])
+    for k, alone in enumerate((small, large)):
+        assert (low[k], high[k]) == student(alone)
+    near = student(np.array([1.0, 1.1, 1.2]))
+    assert low[1] == pytest.approx(1e308 * near[0])
+    assert np.isfinite(low).all()
+
+
 def test_named_losses_and_functions_are_used():
     model = LinearRegression().fit([[0.0], [1.0]], [0.0, 1.0])
     X, y = np.arange(5.0)[:, None], np.array([1.0, 1, 2, 3, 6])

@@ -569,6 +569,8 @@ def test_labels_that_floats_do_not_tell_apart(rows, tmp_path):
     model = LinearDiscriminant().fit(scale.source(tmp_path, "k", rows=rows))
     assert model.classes_.tolist() == counts.index.tolist() == [2**53, 2**53 + 1]
     np.testing.assert_allclose(model.priors_, counts / counts.sum())
+    encoded = scale.source(tmp_path, "k", rows=rows, kinds={"a": "number"})
+    assert LinearDiscriminant().fit(encoded).classes_.tolist() == [2**53, 2**53 + 1]
     y = frame["k"].dropna().to_numpy(dtype=np.int64)
     X = frame[["a", "b"]].to_numpy()[:596]
     with pytest.raises(InputError, match="whole numbers in some chunks and rounded in others"):

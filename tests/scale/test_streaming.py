@@ -1,11 +1,15 @@
 """Scores and predictions in bounded memory, and folders that are whole or not there."""
 
 import os
+import pickle
 import shutil
 from contextlib import nullcontext
+from copy import deepcopy
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from sklearn.model_selection import cross_val_score
 
@@ -142,6 +146,16 @@ def test_what_cannot_be_written(folder, tmp_path, model):
     assert scale.predict_to(model, folder, tmp_path / "named", ids="size") == 1200
     assert list(pd.read_parquet(tmp_path / "named")) == ["size", "prediction"]
     shutil.rmtree(tmp_path / "named")
+    with ParquetFolder(tmp_path / "blocks") as out:
+        out.write({"id": np.array([1, 2]), "flag": np.array([True, False]), "x": [0.5, 1.5]})
+        out.write({"x": np.array([1, 2]), "flag": [None, None], "id": np.array([3, 4])})
+        for odd in ({"id": ["00", "01"]}, {"flag": [1, 0]}, {"x": [2**53 + 1, 0]}):
+            with pytest.raises(InputError, match="not of the types that the first block has"):
+                out.write({"id": [5, 6], "flag": [True, True], "x": [0.5, 0.5], **odd})
+        with pytest.raises(InputError, match="not those of the first block"):
+            out.write({"id": [5, 6]})
+    assert pd.read_parquet(tmp_path / "blocks")["id"].tolist() == [1, 2, 3, 4]
+    shutil.rmtree(tmp_path / "blocks")
     with pytest.raises(InputError, match="names a column twice"):
         scale.predict_to(model, folder, tmp_path / "out", ids=["size", "size"])
     assert os.listdir(tmp_path) == ["rows"]
@@ -171,8 +185,37 @@ def test_rows_of_other_files_are_judged_as_those_of_the_fit_were_encoded(how, tm
         assert here == pytest.approx(scale.score(model, rows), rel=1e-9)
         again = scale.source(tmp_path / "train.csv", "y")
         assert here == pytest.approx(scale.score(model, again), rel=1e-9)
-        with pytest.raises(InputError, match=r"encoded by what they hold themselves.*pipeline"):
-            scale.score(model, others)
+        for each in (model, deepcopy(model), pickle.loads(pickle.dumps(model))):
+            assert here == pytest.approx(scale.score(each, deepcopy(rows)), rel=1e-9)
+            with pytest.raises(InputError, match=r"encoded by what they hold themselves.*pipeline"):
+                scale.score(each, others)
+
+
+def test_other_files_of_complete_numbers_are_encoded_alike(tmp_path):
+    rng = np.random.default_rng(0)
+    for name, shift in (("train", 0), ("test", 5)):
+        frame = pd.DataFrame(rng.normal(size=(200, 2)) + shift, columns=["a", "b"])
+        frame["y"] = frame["a"] - frame["b"] + rng.normal(size=200)
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    for kind in ("csv", "parquet"):
+        model = LeastSquares().fit(scale.source(tmp_path / f"train.{kind}", "y"))
+        test = pd.read_csv(tmp_path / "test.csv")
+        expected = model.score(test[["a", "b"]], test["y"])
+        for other in ("csv", "parquet"):
+            others = scale.source(tmp_path / f"test.{other}", "y")
+            assert scale.score(model, others) == pytest.approx(expected, rel=1e-9)
+    # Gaps that the footer does not tell of are met in the fit.
+    gaps = [pa.table({"a": rng.normal(size=90) + s, "y": rng.normal(size=90)}) for s in (0, 5)]
+    for number, table in enumerate(gaps):
+        values = table.column("a").to_numpy().copy()
+        values[::4] = np.nan
+        table = table.set_column(0, "a", pa.array(values))
+        pq.write_table(table, tmp_path / f"gaps{number}.parquet", write_statistics=True)
+    rows, others = (scale.source(tmp_path / f"gaps{n}.parquet", "y") for n in (0, 1))
+    model = LeastSquares().fit(rows)
+    with pytest.raises(InputError, match="encoded by what they hold themselves"):
+        scale.score(model, others)
 
 
 def test_what_predictions_do_not_take(folder, tmp_path, model):

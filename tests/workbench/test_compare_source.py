@@ -118,6 +118,11 @@ def test_classes_keep_their_shares(frame):
     source = scale.source(rare.sample(frac=1, random_state=1), target="label", rows=70)
     drawn = [np.sum(draw_table(source, 200, seed=seed).y == "rare") for seed in range(12)]
     assert set(drawn) == {6, 7}  # 6.67 of its 30, rounded up or down by chance
+    lost = rare.assign(label=np.where(np.arange(900) < 3, "rarest", rare["label"]))
+    table = draw_table(scale.source(lost, target="label"), 100)
+    message = "Class 'rarest' of 'label' (3 rows): no row was drawn."
+    assert any(each.message.startswith(message) for each in table.warnings)
+    assert table.others.count == 900 - 100 - 3
     told = [each.message for each in draw_table(source, 30).warnings]
     assert any("has one drawn row (sample= draws more)" in each for each in told)
     assert any("has only 1 of 30 drawn rows" in each for each in told)

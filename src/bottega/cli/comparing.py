@@ -37,9 +37,8 @@ from bottega.workbench.sizes import SMALL
 
 __all__ = ["Wanted", "compare", "plain", "stopped_by_terminate"]
 
-_OF_SOURCE = (
-    *("target", "kinds", "weight", "group", "ignore", "table", "query", "encoding", "decimal"),
-)
+_OF_FILES = ("table", "query", "encoding", "decimal")
+_OF_SOURCE = ("target", "kinds", "weight", "group", "ignore", *_OF_FILES)
 
 
 @dataclass(frozen=True)
@@ -210,7 +209,7 @@ def _write_files(found: Comparison, wanted: Wanted, ending: Ending, quiet: bool)
 
 
 def _save(found: Comparison, path: Path, ending: Ending) -> None:
-    """Write the model, which a stop is not to lose: a second one ends it."""
+    """Write the model; one stop does not lose it, a second one does."""
     try:
         found.save(path)
     except KeyboardInterrupt:

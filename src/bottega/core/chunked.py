@@ -17,7 +17,7 @@ from bottega.core.errors import InputError, Unforeseen, UnforeseenClass
 from bottega.core.estimator import AS_IT_IS, Estimator
 from bottega.core.matrix_columns import current_columns, made_of
 from bottega.core.parallel import at_most
-from bottega.core.parts import RowSource, at_first_sight, refuse_generator, remember_encoding
+from bottega.core.parts import RowSource, at_first_sight, refuse_generator
 from bottega.core.row_parts import RowParts, share_chunks
 from bottega.core.threads import one_thread
 from bottega.core.validate import refuse_missing_labels
@@ -64,7 +64,7 @@ class Chunked(Estimator):
                 self._fit_foreseen(chunks)
                 if isinstance(chunks, RowSource):
                     chunks.check_unchanged()
-                    remember_encoding(self, chunks)
+                    self._encoded = chunks.encoding
         except BaseException:
             self._forget()  # a model that could not be fitted is not fitted
             raise

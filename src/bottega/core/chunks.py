@@ -416,7 +416,8 @@ class CheckedChunks:
 def _refuse_rounded(y: Array, classes: Array) -> None:
     """Refuse labels that are whole numbers in some chunks and rounded in others, as floats."""
     kinds = {y.dtype.kind, classes.dtype.kind}
-    if "f" in kinds and not kinds.isdisjoint("iu") and np.abs(y).max(initial=0) >= 2**53:
+    mixed = "f" in kinds and not kinds.isdisjoint("iu")
+    if mixed and max(float(y.max()), -float(y.min())) >= 2**53:
         raise InputError(
             "Labels of 2^53 and more are whole numbers in some chunks and rounded in others, as "
             "floats; store them as texts."

@@ -4,7 +4,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -19,19 +18,13 @@ __all__ = [
     "RowSource",
     "at_first_sight",
     "counted",
-    "is_encoded_otherwise",
     "merged",
     "of_blocks",
     "parts_side_by_side",
     "refuse_generator",
     "refuse_other_count",
     "refuse_source",
-    "remember_encoding",
 ]
-
-
-# How the rows were encoded that a model was fitted to.
-_encodings: WeakKeyDictionary[Any, str | None] = WeakKeyDictionary()
 
 
 class RowSource(Iterable[Any]):
@@ -133,16 +126,6 @@ class KeptPart(list[Any]):
 
     def __reduce__(self) -> Any:
         return KeptPart, (list(self),)
-
-
-def remember_encoding(model: Any, source: RowSource) -> None:
-    """Keep in mind how the rows are encoded that a model was fitted to."""
-    _encodings[model] = source.encoding
-
-
-def is_encoded_otherwise(model: Any, source: RowSource) -> bool:
-    """Return True if a model is known to be fitted to rows that were encoded in another way."""
-    return model in _encodings and _encodings[model] != source.encoding
 
 
 def refuse_generator(chunks: Any) -> None:

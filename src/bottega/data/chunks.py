@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy, deepcopy
 from typing import Any
 
-import joblib
 import narwhals.stable.v2 as nw
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -24,7 +23,7 @@ from bottega.data.prepare import implied_names
 from bottega.data.read import is_query
 from bottega.data.read.files import is_path, path_in_words, path_of, short_name
 from bottega.data.read.rows import FrameRows, StoredRows, rows_of
-from bottega.data.role_columns import class_labels, whole_numbers, with_target
+from bottega.data.role_columns import class_labels, exact_integers, whole_numbers, with_target
 from bottega.data.row_sample import sample_rows
 
 __all__ = ["EncodedChunks", "chunks"]
@@ -284,8 +283,8 @@ class EncodedChunks(RowSource):
 
     @property
     def encoding(self) -> str | None:
-        """A digest of what the encoder has learnt; None where numbers stay as they are."""
-        return None if self._plain is not None else joblib.hash(self.encoder)
+        """What tells how rows are encoded; None where numbers stay as they are."""
+        return None if self._learned is None else self._learned.digest
 
     @property
     def name(self) -> str | None:
@@ -437,7 +436,10 @@ class EncodedChunks(RowSource):
         kind = convert.storage(series)
         if kind == "integer":  # which may be labels, and are those of the column then
             return series.to_numpy()
-        return whole_numbers(convert.numbers(series)) if kind == "number" else class_labels(series)
+        if kind != "number":
+            return class_labels(series)
+        exact = exact_integers(series)
+        return whole_numbers(convert.numbers(series)) if exact is None else exact
 
     def weight_of(self, frame: Frame) -> Any:
         """Return the weights of rows; None where the source has none."""

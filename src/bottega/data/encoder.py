@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import joblib
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -230,6 +231,18 @@ class Encoder(TransformerMixin, BaseEstimator):
         return {name: scale for name, scale in scales if scale != 1}
 
     @property
+    def digest(self) -> str | None:
+        """What rows that are encoded alike share; None where numbers stay as they are."""
+        check_is_fitted(self)
+        moved = self.center_.any() or np.any(self.scale_ != 1)
+        if set(self.kinds_) == {"number"} and not self.marked_.size and not moved:
+            return None
+        learnt = {name: value for name, value in vars(self).items() if name.endswith("_")}
+        if "date" not in self.kinds_:  # the others stand in for nothing
+            learnt["fill_"] = self.fill_[self.marked_]
+        return str(joblib.hash(_plain(learnt)))
+
+    @property
     def text_columns(self) -> list[str]:
         """The columns to read from a text file as they are written: labels, written numbers."""
         check_is_fitted(self)
@@ -421,3 +434,12 @@ class Encoder(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _plain(value: Any) -> Any:
+    """Return lists in the place of arrays, whose digest depends on how they lie in memory."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value

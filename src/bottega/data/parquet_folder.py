@@ -93,11 +93,24 @@ class ParquetFolder:
         """Return a block with the types of the first; Arrow refuses numbers that would change."""
         if self._schema is None or block.schema == self._schema:
             return block
+        if set(block.column_names) != set(self._schema.names):
+            raise InputError("The columns to write are not those of the first block.")
+        block = block.select(self._schema.names)
         for ours, first in zip(block.schema, self._schema, strict=True):
-            # It takes any number for a truth value.
-            if "bool" in {str(ours.type), str(first.type)} - {"null"} and ours.type != first.type:
+            if self._family(ours.type) not in ("null", self._family(first.type)):
                 raise self._pa.ArrowInvalid(f"{first.name!r} was {first.type}, is {ours.type}")
         return block.cast(self._schema)
+
+    def _family(self, kind: Any) -> str:
+        """Return what types are called whose values Arrow turns into one another, or refuses to."""
+        types = self._pa.types
+        if types.is_integer(kind) or types.is_floating(kind):
+            return "number"
+        if types.is_string(kind) or types.is_large_string(kind):
+            return "text"
+        if types.is_dictionary(kind):
+            return "labels"
+        return "time" if types.is_timestamp(kind) else str(kind)
 
     def _next_file(self) -> None:
         import pyarrow.parquet as parquet

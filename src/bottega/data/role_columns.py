@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+import narwhals.stable.v2 as nw
 import numpy as np
 
 from bottega.core.errors import InputError
@@ -9,7 +10,14 @@ from bottega.core.typing import Array, FloatArray
 from bottega.data import convert
 from bottega.data.convert import Frame, Series
 
-__all__ = ["class_labels", "group_labels", "order_values", "whole_numbers", "with_target"]
+__all__ = [
+    "class_labels",
+    "exact_integers",
+    "group_labels",
+    "order_values",
+    "whole_numbers",
+    "with_target",
+]
 
 
 def with_target(frames: Iterable[Frame], target: str | None) -> Iterator[Frame]:
@@ -31,11 +39,25 @@ def class_labels(series: Series) -> np.ndarray:
         stored = "mixed"
     if stored in ("string", "mixed"):
         return np.array(convert.labels(series))
+    exact = exact_integers(series)
+    if exact is not None:
+        return exact
     values = convert.numbers(series)
     if stored == "boolean":
         return values.astype(bool)
     convert.refuse_infinite(values, series.name)
     return values.astype(np.int64) if np.all(values == np.round(values)) else values
+
+
+def exact_integers(series: Series) -> Array | None:
+    """Return a column of Python's integers, which floats might not tell apart; None for others."""
+    if series.dtype != nw.Object:
+        return None
+    values = series.to_list()
+    if not all(type(each) is int for each in values):
+        return None
+    found = np.array(values)
+    return found if found.dtype.kind in "iu" else None
 
 
 def whole_numbers(values: FloatArray) -> Array:

@@ -17,7 +17,13 @@ _AT_HAND = 40  # rows of a class that are kept while reading, however rare it is
 _SPARE = 2  # times as many rows are kept as wanted, so that every class has its share
 
 
-def sample_rows(frames: Iterable[Frame], size: int, seed: int, target: str | None = None) -> Any:
+def sample_rows(
+    frames: Iterable[Frame],
+    size: int,
+    seed: int,
+    target: str | None = None,
+    counts: Counter[Any] | None = None,
+) -> Any:
     """Return about `size` rows, drawn at random without replacement, in their order.
 
     Every row has a number that looks random, and those with the least are taken: which ones does
@@ -35,11 +41,13 @@ def sample_rows(frames: Iterable[Frame], size: int, seed: int, target: str | Non
         Another sample for another seed.
     target : str, optional
         The column whose classes keep their shares; None for none.
+    counts : Counter, optional
+        Takes in how many rows each class has.
     """
     kept: list[Frame] = []
     keys: list[np.ndarray] = []
     labels: list[np.ndarray] = []
-    counts: Counter[Any] = Counter()
+    counts = Counter() if counts is None else counts
     start, bound = 0, np.uint64(np.iinfo(np.uint64).max)
     held = 0
     shift = scramble(np.array([seed], dtype=np.uint64))

@@ -18,7 +18,8 @@ class StoredChunks(RowSource):
     source : EncodedChunks
         The rows.
     columns : collection of str
-        The columns wanted; those that the source lacks are for the pipeline to miss.
+        The columns wanted; those that the source lacks are for the pipeline to miss. All inputs,
+        where none is named.
     text : collection of str
         Those of them to read from text files as they are written.
     """
@@ -31,10 +32,13 @@ class StoredChunks(RowSource):
 
     def __iter__(self) -> Iterator[Any]:
         source = self._source
-        source.learn()  # how the target is written
+        if source.at_first_sight() is source:
+            source.learn()  # how the target is written
+        roles = {source.target, source.weight, source.group}
         for frame in with_target(source.stored(text=self._text), source.target):
             names = [name for name in self._columns if name in frame.columns]
-            X = frame.select(names or frame.columns).to_native()
+            inputs = names or [name for name in frame.columns if name not in roles]
+            X = frame.select(inputs).to_native()
             yield X, source.response_of(frame), source.weight_of(frame)
 
     def parts(self) -> list["StoredChunks"]:

@@ -65,7 +65,7 @@ def _spread(best: Any, measure: Any, units: Units) -> str:
         return f" (±\u00a0{units.spread(best.std_error)})"
     if not np.isfinite(best.upper):
         return ""
-    confidence = f"with {100 * (1 - best.nested.delta):g}% confidence"
+    confidence = f"with {100 * (1 - best.nested.delta):.12g}% confidence"
     if measure.shown:
         return f" (at least {number(float(measure.value(best.upper)), 3)} {confidence})"
     return f" (at most {units.error(best.upper)} {confidence})"
@@ -190,7 +190,7 @@ def certificate_sentence(comparison: Any) -> str:
         rows = f"that have been opened {comparison.looks} times"
     probability = (
         f"with probability {'about' if certificate.approximate else 'at least'} "
-        f"{100 * certificate.confidence:g}%"
+        f"{100 * certificate.confidence:.12g}%"
     )
     bounds = f"{_bounds(certificate, units)} {probability}"
     if certificate.is_without_limits:
@@ -210,7 +210,7 @@ def _score_sentence(score: Any) -> str:
         return f" There its {score.quantity} is {middle}."
     return (
         f" There its {score.quantity} is {middle}, and that of new rows between {low} and {high} "
-        f"with probability about {100 * score.confidence:g}%."
+        f"with probability about {100 * score.confidence:.12g}%."
     )
 
 

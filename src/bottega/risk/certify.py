@@ -158,8 +158,8 @@ def certify_losses(
         others = 100 * clopper_pearson(0, len(units), level, sides=1)[1]
         sentences.append(
             f"All {len(units):,} {'groups' if grouped else 'rows'} have the same loss: with "
-            f"probability at least {100 * (1 - delta):g}% at most {others:.2g}% of those to come "
-            "have another one, whose size they do not tell."
+            f"probability at least {100 * (1 - delta):.12g}% at most {others:.2g}% of those to "
+            "come have another one, whose size they do not tell."
         )
     if limits is not None and not zero_one and not approximate:
         sentences.append(

@@ -15,7 +15,7 @@ from bottega.core.chunks import is_empty, parts_of
 from bottega.core.engine import current_engine
 from bottega.core.errors import InputError, ParameterError, did_you_mean, refuse_unknown
 from bottega.core.moments import Moments
-from bottega.core.parts import RowSource, is_encoded_otherwise, of_blocks
+from bottega.core.parts import RowSource, of_blocks
 from bottega.core.row_parts import share_chunks
 from bottega.data import EncodedChunks, convert
 from bottega.data.parquet_folder import ParquetFolder
@@ -36,7 +36,7 @@ def score(model: Any, source: Iterable[Any]) -> float:
     model : estimator
         A fitted classifier or regressor, or the pipeline of the source that it was fitted to.
     source : source, or iterable of (X, y) or (X, y, w)
-        The rows of the fit; of a pipeline any others, too, which it encodes as those of the fit.
+        The rows of the fit; for a pipeline any rows: it encodes them as it did those of the fit.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def score(model: Any, source: Iterable[Any]) -> float:
         raise InputError("The fitted model comes first: scale.score(model, source).")
     if isinstance(model, Pipeline) and isinstance(source, EncodedChunks):
         source = StoredChunks(source, _inputs_of(model), getattr(model[0], "text_columns", ()))
-    elif isinstance(source, EncodedChunks) and is_encoded_otherwise(model, source):
+    elif isinstance(source, EncodedChunks) and _is_encoded_otherwise(source, model):
         raise InputError(
             "The rows of this source are encoded by what they hold themselves (medians in the "
             "place of missing values, levels, units), not as those of the fit: give the pipeline "
@@ -79,6 +79,16 @@ def score(model: Any, source: Iterable[Any]) -> float:
     if found is None:
         raise InputError("The source has no rows to judge.")
     return found.score(is_classifier(model))
+
+
+def _is_encoded_otherwise(source: EncodedChunks, model: Any) -> bool:
+    """Return True if a model is known to be fitted to rows that were encoded in another way."""
+    fitted = vars(model)
+    if "_encoded" not in fitted:
+        return False
+    if source.at_first_sight() is source:
+        source.learn()
+    return bool(fitted["_encoded"] != source.encoding)
 
 
 class _ScoreSums:
@@ -130,7 +140,7 @@ def predict_to(
     data: Any,
     folder: str | os.PathLike[str],
     *,
-    ids: Sequence[str] = (),
+    ids: str | Sequence[str] = (),
     columns: Callable[[Any], Mapping[str, Any]] | None = None,
     rows: int = 50_000,
     text: Iterable[str] = (),
@@ -187,10 +197,9 @@ def predict_to(
             "handle_unknown=...)."
         )
     refuse_unknown("predict_to", options, _OPTIONS)
+    ids = [ids] if isinstance(ids, str) else ids
     if len(set(ids)) < len(ids):
         raise InputError(f"ids={list(ids)!r} names a column twice; name each column once.")
-    if isinstance(ids, str):
-        ids = [ids]
     if columns is None and not hasattr(model, "predict"):
         raise InputError(
             f"{type(model).__name__} predicts nothing; give a fitted model first, then the files "

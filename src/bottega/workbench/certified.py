@@ -19,8 +19,8 @@ _FEWEST = 400
 _EQUAL = "no interval: the score has no spread"
 _ROUNDING = 1e-12  # of scores, whose best is 1
 _SILENT = (
-    "Samples of the locked rows all have this score, as when no row is wrong: they set no limit to "
-    "that of new rows."
+    "All locked rows agree with this score, as when no row is wrong: they set no limit to that of "
+    "new rows."
 )
 _NEARLY = (
     "Both classes have enough locked rows for the area to be nearly normal on the scale of log "

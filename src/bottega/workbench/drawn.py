@@ -5,7 +5,8 @@ and explained as those of any table in memory. Only methods that fit chunks see 
 from the rows that were not drawn, too (`bottega.workbench.streamed`).
 """
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -138,7 +139,8 @@ def draw_table(
             raise InputError(f"{role} of a source is the name of a column; got {given!r}.")
     strata = source.target if _has_classes(source, task) else None
     start, numbered = perf_counter(), _RowsAndNumbers(source)
-    frame = sample_rows(numbered, size, seed, strata)
+    counts: Counter[Any] = Counter()
+    frame = sample_rows(numbered, size, seed, strata, counts)
     if frame is None:
         raise InputError(f"Target {source.target!r} has no value at all; choose another.")
     seconds = perf_counter() - start
@@ -148,14 +150,15 @@ def draw_table(
     table = _read(rows.drop(numbered.column).to_native(), source, task, roles)
     table.day_first |= source.day_first
     table.row_numbers = drawn + 1
-    more = numbered.kept - len(drawn)
+    lost = {} if strata is None else _undrawn(counts, rows[strata])
+    more = numbered.kept - len(drawn) - sum(lost.values())
     table.others = OtherRows(source, drawn, more, numbered.stored, seconds)
     if numbered.kept < numbered.stored and "text" in table.kinds.values():
         table.unlabelled = sample_rows(_without_target(source), size, seed)
     own = _told_by_all(table, source, {source.target, *roles.values()})
     if more:
         own = [_of_the_drawn(each) for each in own]
-    table.warnings = (*_findings(table, numbered), *own)
+    table.warnings = (*_findings(table, numbered), *_about_undrawn(lost, str(strata)), *own)
     return table
 
 
@@ -226,6 +229,23 @@ def _told_by_all(table: Table, source: EncodedChunks, used: set[str | None]) -> 
     told = {each.column for each in every}
     own = (each for each in table.warnings if each.code not in _READ or each.column not in told)
     return [*every, *own]
+
+
+def _undrawn(counts: Counter[Any], drawn: convert.Series) -> dict[str, int]:
+    """Return how many rows the classes have of which none was drawn."""
+    known = {str(each) for each in convert.labels(drawn)}
+    return {name: count for name, count in counts.items() if name not in known}
+
+
+def _about_undrawn(lost: Mapping[str, int], target: str) -> Iterator[Finding]:
+    if lost:
+        name, count = max(lost.items(), key=lambda each: each[1])
+        more = f", and {len(lost) - 1:,} more classes" if len(lost) > 1 else ""
+        message = (
+            f"Class {name!r} of {target!r} ({count:,} {'row' if count == 1 else 'rows'}){more}: no "
+            "row was drawn. Methods neither learn it nor are judged on it; sample= draws more."
+        )
+        yield Finding("rare_class", target, message)
 
 
 def _of_the_drawn(finding: Finding) -> Finding:

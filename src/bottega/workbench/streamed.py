@@ -278,6 +278,10 @@ class StreamedRows(RowSource):
             self._n_rows = sum(each_part(_count, self.parts(), in_files=self.in_files))
         return self._n_rows
 
+    def check_unchanged(self) -> None:
+        """Raise where the rows are known to be others than they were."""
+        self._source.check_unchanged()
+
     @property
     def told_count(self) -> int:
         """How many rows there are at most."""

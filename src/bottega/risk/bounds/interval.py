@@ -100,10 +100,12 @@ def student(losses: Any, delta: Any = 0.05, *, low: float = 0.0) -> tuple[Number
             "that may be negative, such as differences of losses."
         )
     n = values.shape[-1]
-    _, power = np.frexp(np.max(np.abs(values)))  # squares of large losses are beyond all numbers
-    sd = np.ldexp(np.ldexp(values, -power).std(axis=-1, ddof=1), power)
+    # Squares of large losses, and their sums, are beyond all numbers.
+    _, power = np.frexp(np.max(np.abs(values), axis=-1, keepdims=True))
+    scaled, power = np.ldexp(values, -power), power[..., 0]
+    sd = np.ldexp(scaled.std(axis=-1, ddof=1), power)
     half = student_deviation(sd, np.asarray(float(n)), delta)
-    mean = values.mean(axis=-1)
+    mean = np.ldexp(scaled.mean(axis=-1), power)
     return plain(np.maximum(low, mean - half)), plain(mean + half)
 
 

@@ -157,6 +157,15 @@ class SourceRows(RowSource):
         return self._source.plain
 
     @property
+    def encoding(self) -> str | None:
+        """What tells how rows are encoded."""
+        return self._source.encoding
+
+    def check_unchanged(self) -> None:
+        """Raise where the rows are known to be others than they were."""
+        self._source.check_unchanged()
+
+    @property
     def told_count(self) -> int:
         """How many rows there are."""
         return int(np.count_nonzero(self._chosen))
