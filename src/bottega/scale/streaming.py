@@ -83,7 +83,7 @@ def score(model: Any, source: Iterable[Any]) -> float:
 
 def _is_encoded_otherwise(source: EncodedChunks, model: Any) -> bool:
     """Return True if a model is known to be fitted to rows that were encoded in another way."""
-    fitted = vars(model)
+    fitted = getattr(model, "__dict__", {})
     if "_encoded" not in fitted:
         return False
     if source.at_first_sight() is source:
