@@ -246,7 +246,7 @@ def test_sizes_of_parts_are_noted_as_the_responses_are_read(folder, monkeypatch)
 def test_what_files_say_suffices_to_predict(folder, monkeypatch):
     """Nothing is learnt from all rows: they are read for the folds alone."""
     rows = scale.source(str(folder), "y", ignore=["label", "w", "group", "time"])
-    monkeypatch.setattr(EncodedChunks, "_learn", lambda _: pytest.fail("an encoder is learnt"))
+    monkeypatch.setattr(EncodedChunks, "learn", lambda _: pytest.fail("an encoder is learnt"))
     assert cross_validate(LeastSquares(), rows, cv=4).error == pytest.approx(1.0, rel=0.2)
 
 
